@@ -1,4 +1,5 @@
-//! Ctrl-C: the first ends the campaign with a partial report, the second ends the process.
+//! Handles Ctrl-C: the first one ends the campaign with a partial report, the second one ends the
+//! process.
 
 use std::io::Read;
 use std::os::unix::net::UnixStream;
@@ -15,44 +16,45 @@ use crate::campaign::StopFlag;
 use crate::campaign::process::guardian;
 use crate::error::{Error, Result};
 
-/// As a shell reports a process that a signal ended.
+/// Exit code of a process that a signal ended, minus the signal's number, as in a shell.
 const SIGNAL_BASE: i32 = 128;
 
-/// How long after the first signal another one is still the same request: `timeout` sends one to
-/// its command, and at once one to the group that the command is in.
+/// Time during which another signal counts as the same request. `timeout` sends a signal to its
+/// command, and immediately another one to the command's process group.
 const ONE_REQUEST: Duration = Duration::from_secs(1);
 
-/// Makes SIGINT and SIGTERM set the flag that is returned, and end the process when they come again
-/// later.
+/// Makes SIGINT and SIGTERM set the returned flag. After [`ONE_REQUEST`], another one ends the
+/// process.
 ///
-/// SIGHUP is left alone: `nohup` has it ignored, and a handler would undo that.
+/// SIGHUP is left alone: `nohup` ignores it, and a handler would undo that.
+///
+/// # Errors
+/// When the handlers cannot be installed.
 pub(super) fn install() -> Result<StopFlag> {
-    // What cannot be handled must leave no test running, either.
+    // SIGKILL cannot be handled, but it must not leave tests running either.
     guardian::start();
     let stop = StopFlag::new();
-    let asked_before = Arc::new(AtomicBool::new(false));
-    let (mut first, told) = UnixStream::pair()
+    let is_second = Arc::new(AtomicBool::new(false));
+    let (mut first, sender) = UnixStream::pair()
         .map_err(|error| Error::setup(format!("failed to handle signals: {error}")))?;
     for signal in [SIGINT, SIGTERM] {
-        flag::register_conditional_shutdown(
-            signal,
-            SIGNAL_BASE + signal,
-            Arc::clone(&asked_before),
-        )
-        .and_then(|_| flag::register(signal, stop.handle()))
-        .and_then(|_| pipe::register(signal, told.try_clone()?))
-        .map_err(|error| Error::setup(format!("failed to handle signal {signal}: {error}")))?;
+        flag::register_conditional_shutdown(signal, SIGNAL_BASE + signal, Arc::clone(&is_second))
+            .and_then(|_| flag::register(signal, stop.handle()))
+            .and_then(|_| pipe::register(signal, sender.try_clone()?))
+            .map_err(|error| Error::setup(format!("failed to handle signal {signal}: {error}")))?;
     }
+    // The time is measured in a thread, because a signal handler cannot wait.
     thread::spawn(move || {
         if first.read_exact(&mut [0]).is_ok() {
             thread::sleep(ONE_REQUEST);
-            asked_before.store(true, Ordering::SeqCst);
+            is_second.store(true, Ordering::SeqCst);
         }
     });
     Ok(stop)
 }
 
-/// Makes SIGINT do nothing to this process: it is meant for the debugger that it has started.
+/// Makes SIGINT do nothing in this process, because it is meant for the debugger that this process
+/// started.
 pub(super) fn leave_to_debugger() -> Result<()> {
     flag::register(SIGINT, Arc::new(AtomicBool::new(false)))
         .map(drop)

@@ -1,4 +1,4 @@
-//! What each command does.
+//! Implementation of each command.
 
 mod actions;
 mod archive;
@@ -53,7 +53,8 @@ use crate::report::stream::{Event, RunFinished, RunStarted};
 use configuration::{Asked, Refusal};
 use console::Console;
 
-/// Parses the arguments of the process, its name first, and does what they say.
+/// Parses the arguments of the process, with its name first, and executes the command. Returns the
+/// exit code.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().collect();
     if args.get(1).is_some_and(|arg| arg == guardian::GUARDIAN) {
@@ -62,7 +63,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
     if args.get(1).is_some_and(|arg| arg == RUN) {
         match with::run(&args[2..]) {
-            // Any code of a test's process.
+            // The code of the test process is passed on. It may have any value.
             Ok(code) => std::process::exit(code),
             Err(message) => {
                 anstream::eprintln!("cargo-nondex: {message}");
@@ -81,7 +82,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             return error.code();
         }
         Err(Refusal::Usage(error)) => {
-            // Nobody may be reading any more; there is nowhere left to say so.
+            // A write error is ignored: there is no other stream to report it to.
             let _ = error.print();
             return if error.use_stderr() { ExitCode::Usage } else { ExitCode::Ok };
         }
@@ -98,13 +99,14 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             console.error(&error.to_string());
             let finished =
                 RunFinished { error: Some(error.to_string()), ..RunFinished::new(error.code()) };
-            // When even that cannot be written, the code is what is left.
+            // If this event cannot be written either, the exit code still shows the error.
             let _ = console.event(&Event::RunFinished(Box::new(finished)));
             error.code()
         }
     }
 }
 
+/// Executes the command.
 fn execute(asked: &Asked, console: &Console) -> Result<ExitCode> {
     if console.format == MessageFormat::JsonLines && !asked.command.runs_tests() {
         return Err(Error::usage(
@@ -115,7 +117,7 @@ fn execute(asked: &Asked, console: &Console) -> Result<ExitCode> {
     match &asked.command {
         Command::Run(args) => run::run(args, asked, console),
         Command::Test(args) => test::test(args, asked, console),
-        // Any code of that command.
+        // The code of the other command is passed on. It may have any value.
         Command::With(args) => std::process::exit(with::with(args, console)?),
         Command::Check(args) => check::check(args, asked, console),
         Command::Classify(args) => classify::classify(args, asked, console),

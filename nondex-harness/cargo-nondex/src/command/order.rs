@@ -1,4 +1,4 @@
-//! `cargo nondex order`: the tests in many orders, and nothing else.
+//! `cargo nondex order`: runs the tests in many orders, without other choices.
 
 use super::configuration::Asked;
 use super::console::Console;
@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::exit_code::ExitCode;
 use crate::report::Verdict;
 
-/// Looks for tests that depend on those before them.
+/// Searches for tests whose outcome depends on the tests before them.
 pub(super) fn order(args: &OrderArgs, asked: &Asked, console: &Console) -> Result<ExitCode> {
     let tried = args.options();
     let args = RunArgs {

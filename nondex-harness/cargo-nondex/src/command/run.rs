@@ -1,4 +1,4 @@
-//! `cargo nondex run`: build, select, run, judge, report.
+//! `cargo nondex run`: builds, selects, runs and judges tests, and reports the result.
 
 mod request;
 
@@ -31,7 +31,8 @@ pub(super) fn run(args: &RunArgs, asked: &Asked, console: &Console) -> Result<Ex
     within(args, asked, console, Stages::Choices, |session: &Session<'_>| session.campaign())
 }
 
-/// Builds and selects tests, lets `work` make a report of them, and shows it.
+/// Builds and selects tests, lets `work` make a report of them, and shows the report. Returns the
+/// exit code.
 pub(super) fn within(
     args: &RunArgs,
     asked: &Asked,
@@ -47,7 +48,7 @@ pub(super) fn within(
     let started = Instant::now();
     let mut project = request.build(&stop, console)?;
     let built = started.elapsed();
-    // Builds are no part of what the runs cost, as in nextest's summary.
+    // As in nextest's summary, the reported time excludes builds.
     let started = Instant::now();
     let variables = request.set_up(&project, console)?;
     setup::give(&variables, &mut project.suites);
@@ -70,14 +71,16 @@ pub(super) fn within(
         options: &options,
         selected: &selected,
     });
-    let unchanged = compared.map(|compared| Unchanged::of(&past, &compared, stages, console));
-    let unchanged = unchanged.transpose()?.unwrap_or_default();
+    let unchanged = compared
+        .map(|compared| Unchanged::of(&past, &compared, stages, console))
+        .transpose()?
+        .unwrap_or_default();
     let in_order = selection::without(&selected, &unchanged.in_orders);
     let selected = selection::without(&selected, &unchanged.alone);
     let coverage = options.cover.then(|| Coverage::new(&selected, past.reads()));
     let directory = RunDirectory::create(&project.target_dir)?;
-    // Where it fails, tests are judged by the build that there is. It lets cargo write into the
-    // target folder, which no test shall be blamed for.
+    // If this fails, the tests are judged by the existing build only. This comes before the
+    // snapshot: cargo writes into the target folder, which no test must be blamed for.
     let rebuilds = Rebuilds::of(&project, &plain.plan, &|| stop.is_set());
     let (rebuilds, obstacle) = match rebuilds {
         Ok(rebuilds) => (rebuilds, None),
@@ -116,7 +119,8 @@ pub(super) fn within(
     if let Err(error) = past.remember(&report, &options, lines.as_ref(), stages.have_orders()) {
         console.note(&format!("this run will not be remembered: {error}"));
     }
-    // What tried nothing must not hide what `report`, `known` and `replay` read.
+    // A run without seeds or orders must not replace the report that `report`, `known` and `replay`
+    // read.
     let path = if stages.have_orders() || !options.seeds.is_empty() {
         Store::new(&project.target_dir).write(&Finding::all_of(&report, &project))?;
         directory.write(&report)?
@@ -149,17 +153,17 @@ fn describe(report: &mut Report, project: &mut Project, plan: &BuildPlan, obstac
     report.run.unbuilt.append(&mut project.unbuilt);
 }
 
-/// Tests that are left out, by id.
+/// Ids of tests that are left out because the change does not affect them.
 #[derive(Debug, Default)]
 struct Unchanged {
-    /// Of a campaign.
+    /// Left out of the campaign.
     alone: BTreeSet<String>,
-    /// Of other orders.
+    /// Left out of other orders.
     in_orders: BTreeSet<String>,
 }
 
 impl Unchanged {
-    /// Those that are what they were at the base; reports how many.
+    /// Returns the tests that the change since the base does not affect. Reports their number.
     fn of(past: &Past, compared: &Compared<'_>, stages: Stages, console: &Console) -> Result<Self> {
         let mut found = Unchanged::default();
         let mut words = String::new();
@@ -176,7 +180,7 @@ impl Unchanged {
         Ok(found)
     }
 
-    /// Those without news in the report.
+    /// Returns the tests that the report lists as unchanged.
     fn of_report(self, stages: Stages) -> Vec<String> {
         let ids = if stages.have_orders() { self.in_orders } else { self.alone };
         ids.into_iter().collect()

@@ -1,4 +1,4 @@
-//! From all tests of a project to those that are run.
+//! Selects the tests that are run from all tests of a project.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -22,14 +22,14 @@ use crate::shell;
 /// nextest's key for the number of tests that run at once.
 const NEXTEST_THREADS: &str = "test-threads";
 
-/// libtest's variable for it.
+/// libtest's variable for the number of tests that run at once.
 const LIBTEST_THREADS: &str = "RUST_TEST_THREADS";
 
-/// What is built when these flags are given in the current folder; `--color` applies to cargo, too.
-/// With an archive, what was built when it was packed.
+/// Returns the build plan for these flags in the current folder. `--color` applies to cargo too.
+/// With an archive, returns the plan with which it was built.
 ///
 /// # Errors
-/// When the folder is not UTF-8 or not there.
+/// When the current folder does not exist or is not UTF-8, or the archive's plan cannot be read.
 pub(super) fn plan(
     build: &BuildArgs,
     archive: &ExtractArgs,
@@ -45,19 +45,20 @@ pub(super) fn plan(
     Ok(plan)
 }
 
-/// Resolves the filtersets of `filter`, before anything is built: a mistyped package need not wait
-/// for the compiler.
+/// Resolves the filtersets of `filter` before anything is built, so that a mistyped package is
+/// reported without waiting for the compiler.
 ///
 /// # Errors
-/// When the workspace cannot be read, or a filterset names what is not in it.
+/// When the workspace cannot be read, or a filterset names something that is not in it.
 pub(super) fn resolve<'a>(filter: &'a TestFilter, plan: &BuildPlan) -> Result<ResolvedFilter<'a>> {
     filter.resolve(&workspace(plan, filter.has_filtersets())?)
 }
 
-/// The workspace, if filtersets are to be resolved, else none.
+/// Reads the workspace if `is_needed`, because filtersets are to be resolved. Returns an empty
+/// workspace otherwise.
 ///
 /// # Errors
-/// When it cannot be read.
+/// When the workspace cannot be read.
 pub(super) fn workspace(plan: &BuildPlan, is_needed: bool) -> Result<Workspace> {
     if is_needed {
         Ok(Workspace::new(&project::metadata(plan, true)?))
@@ -66,10 +67,10 @@ pub(super) fn workspace(plan: &BuildPlan, is_needed: bool) -> Result<Workspace> 
     }
 }
 
-/// What runs of single tests take of the job slots and of test groups, by the configuration.
+/// Returns the job slots and test groups of single tests, as configured.
 ///
 /// # Errors
-/// When the workspace cannot be read, or the configuration names what is not in it.
+/// When the workspace cannot be read, or the configuration names something that is not in it.
 pub(super) fn required(
     asked: &Asked,
     plan: &BuildPlan,
@@ -81,9 +82,9 @@ pub(super) fn required(
     Ok(per_test.required(all(suites), |suite| at_once(asked, suite).map(|(number, _)| number)))
 }
 
-/// How many tests may run at once while one of this suite does, if that is fewer than would, and
-/// what says so. A project whose tests share what only one can use declares it for its usual
-/// runner.
+/// Returns the maximum number of tests that may run at once with a test of this suite, if it is
+/// lower than the default. Also returns the setting that gives it. A project whose tests share a
+/// resource declares this limit for its usual runner.
 pub(super) fn at_once(asked: &Asked, suite: &Suite) -> Option<(NonZeroUsize, &'static str)> {
     if asked.given.jobs {
         return None;
@@ -93,17 +94,17 @@ pub(super) fn at_once(asked: &Asked, suite: &Suite) -> Option<(NonZeroUsize, &'s
         let value = suite.binary.env.get(OsStr::new(LIBTEST_THREADS))?;
         Some((value.to_str()?.parse().ok()?, LIBTEST_THREADS))
     };
-    // With one processor, too, two tests are interleaved in search of races.
+    // Even with one processor, two tests are interleaved to find races.
     let usual = available_parallelism().map_or(2, NonZeroUsize::get).max(2);
     of_nextest.or_else(of_libtest).filter(|(number, _)| number.get() < usual)
 }
 
-/// All tests of these binaries.
+/// Returns all tests of these binaries.
 pub(super) fn all(suites: &[Suite]) -> impl Iterator<Item = (&Suite, &TestCase)> + Clone {
     suites.iter().flat_map(|suite| suite.tests.iter().map(move |test| (suite, test)))
 }
 
-/// The requested tests, by binary; those with `false` are ignored tests, which are not run.
+/// Returns the requested tests by binary. Tests with `false` are ignored tests, which are not run.
 pub(super) fn select<'a>(
     suites: &'a [Suite],
     filter: &ResolvedFilter<'_>,
@@ -128,16 +129,17 @@ pub(super) fn select<'a>(
     }
 }
 
-/// What a partition divides.
+/// Unit that a partition divides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Divided {
     /// Tests.
     Tests,
-    /// Binaries with all of their tests: in other orders, each may depend on each.
+    /// Binaries with all their tests. In other orders, each test may depend on each other test of
+    /// its binary.
     Binaries,
 }
 
-/// One part of the tests.
+/// Returns one part of the tests.
 fn part<'a>(selected: Vec<Selected<'a>>, partition: Partition, by: Divided) -> Vec<Selected<'a>> {
     let mut is_in = divider(partition);
     let parts = selected.into_iter().filter_map(|mut one| {
@@ -153,8 +155,9 @@ fn part<'a>(selected: Vec<Selected<'a>>, partition: Partition, by: Divided) -> V
     parts.collect()
 }
 
-/// Whether one thing after the other, by its id and whether it runs, is in a part. As in nextest,
-/// what does not run takes no place of what does.
+/// Returns a function that tells for one item after the other whether it is in the part. It takes
+/// the item's id, and whether the item runs. As in nextest, items that do not run are counted
+/// separately.
 fn divider(partition: Partition) -> impl FnMut(&str, bool) -> bool {
     let mut numbers = [0; 2];
     move |id, runs| {
@@ -164,7 +167,8 @@ fn divider(partition: Partition) -> impl FnMut(&str, bool) -> bool {
     }
 }
 
-/// The tests without those with these ids, and without executables of which none is left to run.
+/// Returns the tests without these ids. Leaves out executables without remaining tests to run,
+/// unless `ids` is empty.
 pub(super) fn without<'a>(selected: &[Selected<'a>], ids: &BTreeSet<String>) -> Vec<Selected<'a>> {
     let is_kept = |suite: &Suite, test| !ids.contains(&suite.test_id(test));
     let selected = selected.iter().map(|selected| {
@@ -178,20 +182,20 @@ pub(super) fn without<'a>(selected: &[Selected<'a>], ids: &BTreeSet<String>) -> 
     selected.filter(|selected| ids.is_empty() || runs(selected)).collect()
 }
 
-/// What the user should know of a build who runs these tests.
+/// Returns notes about the build that concern these tests.
 pub(super) fn notes(project: &Project, selected: &[Selected<'_>]) -> Vec<String> {
     project.notes_on(selected.iter().map(|selected| selected.suite.binary.id.as_str()))
 }
 
-/// How many tests are run.
+/// Returns the number of tests that are run.
 pub(super) fn running(selected: &[Selected<'_>]) -> usize {
     selected.iter().flat_map(|selected| &selected.tests).filter(|(_, run)| *run).count()
 }
 
-/// An error when no test is run, or what else was requested for that.
+/// Checks that at least one test is run. Otherwise fails, warns or passes, as the filter requests.
 ///
 /// # Errors
-/// [`Error::no_tests`], which lists what there was.
+/// [`Error::no_tests`], which lists the existing tests.
 pub(super) fn expect_some(
     suites: &[Suite],
     selected: &[Selected<'_>],
@@ -212,7 +216,7 @@ pub(super) fn expect_some(
     }
 }
 
-/// Why no test is run.
+/// Returns the reason why no test is run.
 fn why_none(suites: &[Suite], selected: &[Selected<'_>], filter: &ResolvedFilter<'_>) -> String {
     let tests: usize = suites.iter().map(|suite| suite.tests.len()).sum();
     let ignored: usize = selected.iter().map(|selected| selected.tests.len()).sum();

@@ -1,4 +1,4 @@
-//! The built and selected tests, and what a command may do with them.
+//! Built and selected tests, and what commands do with them.
 
 mod announced;
 
@@ -21,31 +21,31 @@ use crate::report::listing::plural;
 use crate::report::stream::Stage;
 use crate::report::{Report, RunDirectory, TestReport, Verdict};
 
-/// What a command makes of the built tests.
+/// Stages of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stages {
     /// A campaign.
     Choices,
-    /// A campaign, and other orders of tests.
+    /// A campaign and other test orders.
     ChoicesAndOrders,
-    /// Other orders of tests, which doctests do not have.
+    /// Other test orders. Doctests have none.
     Orders,
-    /// One set of choices.
+    /// One fixed set of choices.
     World(World),
 }
 
 impl Stages {
-    /// Whether the tests are run in other orders.
+    /// Returns whether the tests run in other orders.
     pub(super) const fn have_orders(self) -> bool {
         matches!(self, Stages::ChoicesAndOrders | Stages::Orders)
     }
 
-    /// Whether they are run alone, with other choices.
+    /// Returns whether the tests run alone, with other choices.
     pub(super) const fn have_choices(self) -> bool {
         !matches!(self, Stages::Orders)
     }
 
-    /// The one set of choices that is made.
+    /// Returns the fixed set of choices, if there is one.
     pub(super) const fn world(self) -> Option<World> {
         match self {
             Stages::World(world) => Some(world),
@@ -53,7 +53,7 @@ impl Stages {
         }
     }
 
-    /// The part of `--max-time` that a campaign may take.
+    /// Returns the share of `--max-time` that a campaign may take.
     pub(super) const fn share(self) -> f64 {
         match self {
             Stages::ChoicesAndOrders => 0.6,
@@ -62,31 +62,31 @@ impl Stages {
     }
 }
 
-/// The built and selected tests, and how they are to be run.
+/// Built and selected tests, and how they are run.
 pub(super) struct Session<'a> {
-    /// Builds in which programs of the project make something else.
+    /// Builds in which programs of the project generate something else.
     pub(super) rebuilds: &'a Rebuilds,
-    /// The tests.
+    /// Tests of the campaign.
     pub(super) selected: &'a [Selected<'a>],
-    /// Those that are run in other orders: all of a binary, or none.
+    /// Tests that run in other orders: all of a binary, or none.
     pub(super) in_order: &'a [Selected<'a>],
-    /// What the tests run, on request.
+    /// Collector of the lines that tests run, if requested.
     pub(super) coverage: Option<&'a Coverage>,
-    /// What became of the tests before.
+    /// Earlier results of the tests.
     pub(super) past: &'a Past,
-    /// How they are run.
+    /// Options of the runs.
     pub(super) options: &'a Options,
-    /// Where the report will be.
+    /// Directory of the report.
     pub(super) directory: &'a RunDirectory,
-    /// The build without this tool.
+    /// Builder of the plain build.
     pub(super) plain: &'a outcome::PlainBuilder,
-    /// Whether to stop.
+    /// Flag that stops the session.
     pub(super) stop: &'a StopFlag,
-    /// What a program reads along, if one does.
+    /// Events for a program that reads along, if there is one.
     pub(super) events: Option<&'a Events<'a>>,
-    /// Whether a test fails the run.
+    /// Function that decides whether a test fails the run.
     pub(super) is_failure: &'a (dyn Fn(&TestReport) -> bool + Sync),
-    /// The files before any test ran, where orders are tried.
+    /// Snapshot of the files before any test ran, if other orders are tried.
     pub(super) tree: Tree,
     pub(super) console: &'a Console,
 }
@@ -121,8 +121,8 @@ impl Session<'_> {
         Ok(report)
     }
 
-    /// A display of the progress of these tests. Of those that a build may decide about, it does
-    /// not show that they are broken.
+    /// Creates a display for the progress of these tests. It does not show a test as broken if a
+    /// comparison of builds may still decide.
     fn display(&self, selected: &[Selected<'_>], stage: Stage) -> Display<'_> {
         let mut display = Display::new(self.console, selection::running(selected));
         display.undecided = self.rebuilds.affected().cloned().collect();
@@ -130,7 +130,7 @@ impl Session<'_> {
         display
     }
 
-    /// Shows the new conclusion about a test.
+    /// Shows the new verdict on a test.
     fn show(&self, test: &TestReport) {
         if let Some(line) = progress::line_of(test, self.console) {
             self.console.text(&format!("{line}\n"));
@@ -153,7 +153,7 @@ impl Session<'_> {
         }
     }
 
-    /// Compares builds where a program of the project makes something else in each.
+    /// Compares builds in which a program of the project generates something else.
     pub(super) fn compare_builds(&self, report: &mut Report) {
         let rebuilds = self.rebuilds;
         if rebuilds.variations.is_empty() {
@@ -178,9 +178,6 @@ impl Session<'_> {
     }
 
     /// Runs the tests of each binary in other orders.
-    ///
-    /// # Errors
-    /// As [`orders::run`].
     pub(super) fn in_orders(&self, tried: &OrderOptions) -> Result<Report> {
         let running = selection::running(self.in_order);
         let strategies: Vec<&str> = tried.strategies.iter().map(|one| one.name()).collect();
@@ -192,9 +189,10 @@ impl Session<'_> {
         self.console.status("Running", &what);
         let display = self.display(self.in_order, Stage::Orders);
         let mut options = self.options.clone();
-        // It is the session's.
+        // The time limit is that of the session's stop flag.
         options.max_time = None;
-        // What a test runs after others is not what it runs alone.
+        // After other tests, a test may run other lines than alone. The history stores the lines
+        // that it runs alone.
         options.cover = false;
         let (directory, stop) = (self.directory, self.stop);
         let report =

@@ -1,4 +1,4 @@
-//! The setup scripts of nextest's configuration: what is run before the tests that need it.
+//! Setup scripts of nextest's configuration, which run before the tests that need them.
 
 use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
@@ -15,14 +15,15 @@ use crate::project::{Project, Suite};
 /// Variables of tests, by the id of their binary.
 pub(super) type Variables = BTreeMap<String, Vec<(String, String)>>;
 
-/// The start of the names that nextest keeps for itself.
+/// Prefix of the names that nextest reserves.
 const RESERVED: &str = "NEXTEST";
 
-/// Runs each script that one of the selected tests needs. What it writes into the file that
-/// `NEXTEST_ENV` names are variables for the tests; here a binary gets them as a whole.
+/// Runs each script that one of the selected tests needs. A script writes variables for the tests
+/// into the file that `NEXTEST_ENV` names. Unlike in nextest, all tests of a binary get these
+/// variables.
 ///
 /// # Errors
-/// When a filter names what the workspace does not have, or a script fails.
+/// When a filter names something that the workspace does not have, or a script fails.
 pub(super) fn run(
     scripts: &[SetupScript],
     selected: &[Selected<'_>],
@@ -32,8 +33,8 @@ pub(super) fn run(
 ) -> Result<Variables> {
     let mut found = Variables::new();
     for script in scripts {
-        let filter = script.filter.as_ref().map(|filter| filter.resolve(workspace));
-        let filter = filter.transpose().map_err(|error| {
+        let resolved = script.filter.as_ref().map(|filter| filter.resolve(workspace));
+        let filter = resolved.transpose().map_err(|error| {
             let name = &script.name;
             Error::setup(format!("invalid filterset of the setup script `{name}`: {error}"))
         })?;
@@ -57,16 +58,15 @@ pub(super) fn run(
     Ok(found)
 }
 
-/// Gives the tests of these binaries their variables.
+/// Adds the variables to the environment of these binaries.
 pub(super) fn give(variables: &Variables, suites: &mut [Suite]) {
     for suite in suites {
         let own = variables.get(&suite.binary.id).into_iter().flatten();
-        let own = own.map(|(name, value)| (name.into(), value.into()));
-        suite.binary.env.extend(own);
+        suite.binary.env.extend(own.map(|(name, value)| (name.into(), value.into())));
     }
 }
 
-/// Runs a script to its end; the variables that it sets.
+/// Runs a script to its end. Returns the variables that it sets.
 fn execute(
     script: &SetupScript,
     root: &Utf8Path,
@@ -84,7 +84,7 @@ fn execute(
         .env("NEXTEST", "1")
         .env("NEXTEST_ENV", &file)
         .stdin(Stdio::null())
-        // Our own is for the report.
+        // Our own stdout is reserved for the report.
         .stdout(Stdio::null())
         .status()
         .map_err(|e| failed(&format!("cannot be run: {e}")))?;
@@ -93,6 +93,7 @@ fn execute(
     }
     let text = std::fs::read_to_string(&file)
         .map_err(|e| failed(&format!("wrote variables that cannot be read: {e}")))?;
+    // A remaining file does no harm.
     let _ = std::fs::remove_file(&file);
     let lines = text.lines().filter(|line| !line.trim().is_empty());
     let variables = lines.map(|line| match line.split_once('=') {

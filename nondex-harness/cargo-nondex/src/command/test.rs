@@ -1,4 +1,4 @@
-//! `cargo nondex test`: every test once, with choices that are always the same.
+//! `cargo nondex test`: runs every test once, with choices that are the same in every run.
 
 use super::configuration::Asked;
 use super::console::Console;
@@ -8,7 +8,7 @@ use crate::cli::TestArgs;
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 
-/// Runs the tests.
+/// Runs the tests. Rejects `--retries`, because each run makes the same choices.
 pub(super) fn test(args: &TestArgs, asked: &Asked, console: &Console) -> Result<ExitCode> {
     if args.retries.as_deref().is_some_and(|retries| retries != "0") {
         return Err(Error::usage(

@@ -1,4 +1,4 @@
-//! The request of a command line: its errors are reported before anything is built.
+//! Request of a command line. Its errors are reported before anything is built.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -28,7 +28,7 @@ use crate::report::schema::RunInfo;
 use crate::report::{Report, TestReport, exit};
 use crate::repository::{self, Git};
 
-/// A command line that was understood.
+/// Command line whose parts were checked.
 pub(super) struct Request<'a> {
     args: &'a RunArgs,
     asked: &'a Asked,
@@ -41,11 +41,11 @@ pub(super) struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// Looks at all of it; `filter` is that of `args`.
+    /// Checks the command line. `filter` is the filter of `args`.
     ///
     /// # Errors
-    /// When it names what the workspace or its repository does not have, or a file of the
-    /// configuration cannot be understood.
+    /// When the command line names something that the workspace or its repository does not have, or
+    /// a configuration file is invalid.
     pub(super) fn new(
         args: &'a RunArgs,
         asked: &'a Asked,
@@ -66,7 +66,7 @@ impl<'a> Request<'a> {
         }
         let is_remembered = args.testing.changed.changed.is_some() && stages.have_choices();
         build.covered = is_remembered;
-        // As nextest, `test` leaves them out: each is compiled by itself.
+        // Like nextest, `test` runs no doctests by default: each is compiled separately.
         let has_doctests = match stages.world() {
             Some(_) => args.testing.project.build.doc,
             None => stages.have_choices(),
@@ -89,7 +89,7 @@ impl<'a> Request<'a> {
     /// Builds the tests.
     ///
     /// # Errors
-    /// When they do not compile, or it was interrupted.
+    /// When the tests do not compile, or the build was interrupted.
     pub(super) fn build(&self, stop: &StopFlag, console: &Console) -> Result<Project> {
         match project::build(&self.build, console.quiet) {
             _ if stop.is_set() => Err(Error::build("interrupted while the tests were built")),
@@ -97,16 +97,16 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// What the same build is without this tool and what it measures.
+    /// Returns the plan of the same build without instrumentation for coverage.
     pub(super) fn plain(&self) -> BuildPlan {
         BuildPlan { covered: false, ..self.build.clone() }
     }
 
-    /// Runs the setup scripts that the requested tests need, unless none is to be run; what they
-    /// set.
+    /// Runs the setup scripts that the requested tests need, unless no tests are to be run. Returns
+    /// the variables that the scripts set.
     ///
     /// # Errors
-    /// When one fails.
+    /// When a script fails.
     pub(super) fn set_up(&self, project: &Project, console: &Console) -> Result<Variables> {
         let scripts = &self.asked.config.nextest.scripts;
         if scripts.is_empty() || self.args.testing.no_run {
@@ -117,12 +117,14 @@ impl<'a> Request<'a> {
         setup::run(scripts, &selected, &workspace, project, console)
     }
 
+    /// Returns the requested tests. With other orders, a partition divides binaries, not single
+    /// tests.
     fn selected<'p>(&self, project: &'p Project) -> Vec<Selected<'p>> {
         let by = if self.stages.have_orders() { Divided::Binaries } else { Divided::Tests };
         selection::select(&project.suites, &self.filter, by)
     }
 
-    /// The requested tests.
+    /// Returns the requested tests.
     ///
     /// # Errors
     /// When there are none.
@@ -154,17 +156,14 @@ impl<'a> Request<'a> {
         Ok(selected)
     }
 
-    /// How the tests of `project` are to be run.
-    ///
-    /// # Errors
-    /// When the regressions cannot be read.
+    /// Returns the options for the tests of `project`.
     pub(super) fn options(&self, project: &Project, console: &Console) -> Result<Options> {
         let mut options = options(self.args, project.workspace_root.clone());
         options.command.clone_from(&self.asked.line);
         options.world = self.stages.world();
         options.models_off.clone_from(&self.models_off);
         options.files = self.args.testing.models.files();
-        // Also of those that are not selected: they may run before others.
+        // Tests that are not selected count too, because they may run before others.
         let tests = selection::all(&project.suites);
         let at_once = |suite: &Suite| Some(selection::at_once(self.asked, suite)?.0);
         options.required = Arc::new(self.per_test.required(tests.clone(), at_once));
@@ -182,14 +181,14 @@ impl<'a> Request<'a> {
         Ok(options)
     }
 
-    /// Marks the tests of a report that are known to be flaky, and lists the entries that no test
-    /// of the project has.
+    /// Marks the known flakes in a report, and lists the entries whose test the project does not
+    /// have.
     pub(super) fn mark_known(&self, project: &Project, report: &mut Report) {
         report.overdue = self.known.missing(project);
         self.known.apply(&project.workspace_root, report);
     }
 
-    /// Whether a test fails a run; one that is known to be flaky does not.
+    /// Returns whether a test fails the run. A known flake does not.
     pub(super) fn is_failure(&self, root: &Utf8Path, test: &TestReport) -> bool {
         let mut report = Report::new(RunInfo::default(), vec![test.clone()], Vec::new());
         self.known.apply(root, &mut report);
@@ -197,7 +196,7 @@ impl<'a> Request<'a> {
         report.tests.iter().any(|test| exit::is_failure(test, strict))
     }
 
-    /// The choices that made tests fail before, by the id of the test.
+    /// Returns the choices that made tests fail before, by test id.
     fn regressions(
         &self,
         root: &Utf8Path,
@@ -223,11 +222,11 @@ impl<'a> Request<'a> {
     }
 }
 
-/// What is built.
+/// Returns the build plan.
 fn plan(args: &TestingArgs, asked: &Asked, console: &Console) -> Result<BuildPlan> {
     let mut plan = selection::plan(&args.project.build, &args.project.archive, console)?;
-    // An override may look at the network for single tests, and sanitisers look at the same
-    // functions.
+    // An override may observe the network for single tests, and sanitisers observe the same
+    // functions. Without both, nothing that observes the network is linked into the tests.
     let config = &asked.config;
     let mut overrides = config.profile.overrides.iter();
     plan.without_network = args.network.network == Some(NetworkMode::Off)
@@ -236,7 +235,7 @@ fn plan(args: &TestingArgs, asked: &Asked, console: &Console) -> Result<BuildPla
     Ok(plan)
 }
 
-/// What the flags say.
+/// Returns the options that the flags set.
 fn options(args: &RunArgs, root: Utf8PathBuf) -> Options {
     let mut options = Options::new(root);
     options.levels = args.levels();

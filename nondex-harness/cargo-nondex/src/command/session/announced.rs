@@ -1,4 +1,4 @@
-//! The first messages of a run: what it is about to do.
+//! First messages of a run: what the command is about to do.
 
 use nondex_core::{Level, Schedule};
 
@@ -8,7 +8,7 @@ use crate::judge::Options;
 use crate::judge::world::World;
 use crate::report::listing::{plural, seeds};
 
-/// What is about to happen, with the seeds and levels.
+/// Describes a campaign, with its seeds and levels.
 pub(super) fn plan(selected: &[Selected<'_>], options: &Options) -> String {
     let all: usize = selected.iter().map(|selected| selected.tests.len()).sum();
     let ignored = ignored(selected);
@@ -36,7 +36,8 @@ pub(super) fn plan(selected: &[Selected<'_>], options: &Options) -> String {
     format!("{tests}{ignored} of {binaries}: {what}{budget}")
 }
 
-/// The same of one run of each test: `48 tests across 3 binaries, with the choices of seed 7`.
+/// Describes a run of each test with fixed choices: `48 tests across 3 binaries, with the choices
+/// of seed 7`.
 pub(super) fn world(selected: &[Selected<'_>], world: &World) -> String {
     let twice = if world.verify { ", twice each" } else { "" };
     let seed =
@@ -46,7 +47,7 @@ pub(super) fn world(selected: &[Selected<'_>], world: &World) -> String {
     format!("{tests} across {binaries}{ignored}{twice}{seed}")
 }
 
-/// How many tests are listed and not run, in parentheses; nothing for none.
+/// Returns the number of ignored tests in parentheses, or nothing if there are none.
 fn ignored(selected: &[Selected<'_>]) -> String {
     let all: usize = selected.iter().map(|selected| selected.tests.len()).sum();
     match all - selection::running(selected) {
@@ -55,6 +56,7 @@ fn ignored(selected: &[Selected<'_>]) -> String {
     }
 }
 
+/// Returns the number of binaries.
 fn binaries(selected: &[Selected<'_>]) -> String {
     match selected.len() {
         1 => "1 binary".to_owned(),
