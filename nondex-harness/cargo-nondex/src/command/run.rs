@@ -45,9 +45,9 @@ pub(super) fn within(
     let request = Request::new(args, asked, &filter, stages, console)?;
     let stop = interrupt::install()?;
     console.event(&Event::BuildStarted)?;
-    let started = Instant::now();
+    let build_started = Instant::now();
     let mut project = request.build(&stop, console)?;
-    let built = started.elapsed();
+    let built = build_started.elapsed();
     // As in nextest's summary, the reported time excludes builds.
     let started = Instant::now();
     let variables = request.set_up(&project, console)?;

@@ -73,9 +73,9 @@ impl ServerHandler for Server {
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = request.arguments.unwrap_or_default();
         let call = json!({ "name": request.name, "arguments": arguments });
-        let parsed: Call = serde_json::from_value(call)
+        let tool_call: Call = serde_json::from_value(call)
             .map_err(|e| ErrorData::invalid_params(e.to_string(), None))?;
-        let answer = context.ct.run_until_cancelled(self.answered(&parsed)).await;
+        let answer = context.ct.run_until_cancelled(self.answered(&tool_call)).await;
         let result = match answer {
             Some(Ok(value)) => CallToolResult::structured(value),
             Some(Err(message)) => CallToolResult::error(vec![ContentBlock::text(message)]),
