@@ -62,8 +62,8 @@ impl Watched {
                 let (path, name) = (file.path.clone(), file.name.clone());
                 watched.paths.insert(path, name);
             }
-            // It cannot be observed which program asks for a file that does not exist. The effect
-            // of a deleted source is known from its lines.
+            // The system does not report which program asks for a file that does not exist. The
+            // effect of a deleted source is known from its lines.
             let may_be_read = !file.is_note || file.is_named || file.is_gone && !is_source;
             let is_for_build = !file.for_build.is_empty() && !file.is_note;
             if may_be_read && (is_for_build || is_compiled || !is_watched) {

@@ -45,7 +45,7 @@ pub(super) fn after(
     launcher.experiment(None, &[options.timeout], &suite.binary, &cases, &spec)
 }
 
-/// What one test ran.
+/// Results of running one test.
 #[derive(Debug, Default)]
 pub(super) struct Trial {
     /// Lines that the test ran.
