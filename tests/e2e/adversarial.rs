@@ -1,5 +1,5 @@
-//! What the clock and the scheduler do is not blamed on an order or a value.
-//! `tests/corpus/adversarial` tries it 1,000 times.
+//! The effects of the clock and the scheduler are not blamed on an order or a value.
+//! `tests/corpus/adversarial` repeats this 1,000 times.
 
 use cargo_nondex::report::{Culprit, Report, Verdict};
 use nondex_core::Family;
@@ -21,6 +21,6 @@ fn no_choice_is_confirmed_to_do_what_the_clock_does() {
         assert!(confirmed.all(is_delay), "{test:#?}");
     }
     let flaky = report.tests.iter().filter(|test| test.verdict == Verdict::NonDeterministic);
-    // Most fail between 6 and 94 times of 100.
+    // Most of these tests fail in 6 to 94 percent of their runs.
     assert!(flaky.count() > 15, "{:#?}", report.summary);
 }

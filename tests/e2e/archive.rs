@@ -1,4 +1,4 @@
-//! Built tests in a file, which run where there is neither a compiler nor a source.
+//! Archives of built tests, which run on a machine without a compiler and without sources.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,7 +11,7 @@ use crate::support::{Fixture, Nondex, judged, test};
 
 const JSON: [&str; 2] = ["--message-format", "json"];
 
-/// A call on a machine that has no toolchain and no cache of this tool.
+/// Returns a call on a machine without a toolchain and without a cache of this tool.
 fn on_another_machine(dir: &Path, name: &str) -> Nondex {
     let call = Nondex::command(dir, name).env("PATH", "/usr/bin:/bin");
     let none = dir.join("none");
@@ -23,7 +23,7 @@ fn all(report: &Report) -> BTreeSet<String> {
     report.tests.iter().map(judged).collect()
 }
 
-/// Packs the project as it is built, with more arguments.
+/// Packs the project with these additional arguments.
 fn pack(project: &Fixture, file: &Path, more: &[&str]) {
     let call = Nondex::command(&project.path(""), "archive").args(["--offline", "--workspace"]);
     let call = call.args(more).arg("--archive-file").arg(file);
@@ -70,15 +70,15 @@ fn parts_that_run_from_an_archive_are_together_what_a_run_at_home_is() {
     assert_eq!(merged.summary.id, 1);
     assert_eq!(parts.iter().map(|part| part.tests.len()).sum::<usize>(), 8);
 
-    // What is extracted is used again, by another command.
+    // Another command uses the files that were extracted before.
     let again = run("test", &file, "1-2", &["-E", "package(app)", "--no-fail-fast"]);
     let tests = again.expect(ExitCode::Found).report();
-    // Doctests are left out, as by any `test`.
+    // Like any `test`, this one does not include doctests.
     assert_eq!((tests.summary.tests, tests.summary.passed), (6, 5));
     let replayed = run("replay", &file, "1-2", &[&format!("app${order}"), "--clean"]);
     replayed.expect(ExitCode::Ok);
 
-    // Tests need their files, and a failure is judged by the plain build.
+    // Tests need their files, and judging a failure needs the plain build.
     fs::remove_file(project.path("Cargo.toml")).unwrap();
     let workspace = project.path("");
     let workspace = workspace.to_str().unwrap().trim_end_matches('/');

@@ -1,5 +1,5 @@
-//! A finding names the very call, the elements or the position that decide, and where they are
-//! from.
+//! A finding names the call, the elements or the position that decide the outcome, and where they
+//! come from.
 
 use cargo_nondex::exit_code::ExitCode;
 use cargo_nondex::report::schema::{CallReport, Position};
@@ -12,13 +12,13 @@ const CALLS: &str = "src/calls.rs";
 const ELEMENTS: &str = "src/elements.rs";
 const PARTS: &str = "parts/src/lib.rs";
 
-/// What must be found of one choice.
+/// Expected report of one choice.
 #[derive(Clone, Copy)]
 struct Choice {
     /// File and mark of the call.
     at: (&'static str, &'static str),
     thread: &'static str,
-    /// Which call, of how many.
+    /// Number of the call, and the number of calls.
     call: (u64, u64),
     decides: Decides,
     /// File and mark of the place where the collection was created.
@@ -27,9 +27,9 @@ struct Choice {
 
 #[derive(Clone, Copy)]
 enum Decides {
-    /// The order of two elements, with the marks of the lines where they were inserted.
+    /// Order of two elements, with the marks of the lines where they were inserted.
     Pair([u64; 2], [Option<(&'static str, &'static str)>; 2]),
-    /// The order of two entries with these names.
+    /// Order of two entries with these names.
     Names([&'static str; 2]),
     Position(Position),
 }
@@ -125,7 +125,7 @@ fn a_finding_names_the_call_the_elements_and_where_they_are_from() {
         for (culprit, choice) in found.culprits.iter().zip(choices) {
             compare(&fixture, culprit, choice);
         }
-        // The elements need some 20 runs, whatever the number of calls is.
+        // Finding the elements takes about 20 runs, for any number of calls.
         let most = 40 * choices.len() as u64;
         assert!(found.search_runs <= most, "{found:#?}");
     }
@@ -138,8 +138,8 @@ fn few_orders_are_all_run(fixture: &Fixture, report: &Report) {
     let verified = &test(report, "orders::every_order_will_do").verified;
     assert_eq!(verified, &[Level::One, Level::Eq, Level::Id, Level::Full]);
     let rare = "orders::one_of_120_orders_will_not_do";
-    // Which tests the seeds of a schedule do not find is no promise, but there must be room to find
-    // more.
+    // It is unspecified whether the seeds find this test. But they must not run all its orders, so
+    // that the exhaustive run can find more.
     assert!(test(report, rare).verified.is_empty());
     let output = Nondex::run_in(&fixture.path("")).args(["--exhaustive", "120", rare]).run();
     output.expect(ExitCode::Found);
@@ -223,7 +223,8 @@ fn compare(fixture: &Fixture, culprit: &Culprit, choice: &Choice) {
     }
 }
 
-/// The mark of the line where an element was inserted: where a collection is made whole, that line.
+/// Returns the mark of the line where an element was inserted. For a collection that is created
+/// with all its elements, this is the line that creates it.
 fn insertion(mark: &str) -> String {
     match mark {
         "letters" => "made: letters".to_owned(),

@@ -1,4 +1,4 @@
-//! What cannot be done is reported in a clear message, with the documented exit code.
+//! Invalid input gives a clear message and the documented exit code.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -8,7 +8,7 @@ use cargo_nondex::exit_code::ExitCode;
 
 use crate::support::{Fixture, Nondex, Output, cache, cargo, commit, git_at_noon};
 
-/// A command line, its exit code, and parts of stderr.
+/// Command line with its exit code and parts of stderr.
 struct Bad {
     args: &'static [&'static str],
     code: ExitCode,
@@ -162,7 +162,7 @@ fn a_manifest_that_is_none_is_said_to_be() {
 #[test]
 fn folders_that_cannot_be_written_are_named() {
     let project = Fixture::new("slow");
-    // Permissions do not stop the superuser; a file in the place of a folder stops everybody.
+    // Permissions do not apply to the superuser, but nobody can create a folder below a file.
     let file = project.path("a-file");
     fs::write(&file, "").unwrap();
     let below = file.join("below");
@@ -180,7 +180,8 @@ fn folders_that_cannot_be_written_are_named() {
     report.expect(ExitCode::Setup).prints(&[reports.join("runs").to_str().unwrap()]);
 }
 
-/// A cargo that builds no runtime, but copies the one that is in `cache`, and is cargo otherwise.
+/// Writes a cargo that copies the runtime in `cache` instead of building one. It passes all other
+/// calls to cargo.
 fn cargo_that_copies(cache: &Path, at: &Path) {
     let script = format!(
         "#!/bin/sh\n\
@@ -201,7 +202,8 @@ fn cargo_that_copies(cache: &Path, at: &Path) {
     fs::set_permissions(at, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// A project, and a separate cache whose libraries are damaged.
+/// Calls `check` with a function that runs a project over a cache, and a cache whose libraries are
+/// damaged.
 fn over_a_damaged_cache(check: impl FnOnce(&dyn Fn(&Path) -> Nondex, &Path)) {
     let project = Fixture::new("slow");
     let own = tempfile::tempdir().unwrap();
@@ -216,7 +218,7 @@ fn over_a_damaged_cache(check: impl FnOnce(&dyn Fn(&Path) -> Nondex, &Path)) {
     check(&run_over, own.path());
 }
 
-/// Asserts that this run found the damage and that the next one finds none.
+/// Asserts that this run found the damage, and that the next one finds none.
 fn expect_healed(healed: &Output, next: &Output) {
     healed.expect(ExitCode::Ok).prints(&["the cached runtime is damaged", "building it again"]);
     let whole = &next.expect(ExitCode::Ok).stderr;
@@ -239,20 +241,20 @@ fn a_damaged_cache_is_built_again() {
 fn a_damaged_cache_is_built_again_and_so_is_what_was_built_over_another_copy_of_it() {
     over_a_damaged_cache(|run_over, own| {
         expect_healed(&run_over(own).run(), &run_over(own).run());
-        // As when a job restores `target` from one cache and the runtime from another: to the
-        // compiler, it is not the same.
+        // A CI job may restore `target` from one cache and the runtime from another. The compiler
+        // treats the two runtimes as different.
         run_over(&cache()).run().expect(ExitCode::Ok);
     });
 }
 
-/// The files one folder down: those of every runtime.
+/// Returns the files one folder down: those of every runtime.
 fn files(cache: &Path) -> impl Iterator<Item = std::path::PathBuf> {
     let runtimes = fs::read_dir(cache).unwrap().map(|entry| entry.unwrap().path());
     let folders = runtimes.filter(|path| path.is_dir());
     folders.flat_map(|folder| fs::read_dir(folder).unwrap()).map(|entry| entry.unwrap().path())
 }
 
-/// Copies the finished runtimes of a cache, and not one that another process is building.
+/// Copies the finished runtimes of a cache, without any that another process is building.
 fn copy_runtimes(from: &Path, to: &Path) {
     for file in
         files(from).filter(|file| file.with_file_name("runtime.json").is_file() && file.is_file())

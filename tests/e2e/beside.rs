@@ -1,5 +1,5 @@
-//! Runs of one test are made at once where nobody else can notice them, and the report on it is
-//! what runs one after the other say.
+//! Runs of one test are made at the same time if no other process can observe them. The report
+//! equals that of sequential runs.
 
 use std::collections::BTreeMap;
 
@@ -8,11 +8,11 @@ use cargo_nondex::report::{Report, TestReport, Verdict};
 
 use crate::support::{Fixture, Nondex};
 
-/// The report on each test, without how long it took, the numbers of threads, and how many
-/// schedules of real threads were met.
-fn said(report: &Report) -> BTreeMap<String, TestReport> {
+/// Returns the report on each test, without its duration, its runs, its threads, and its schedules
+/// of real threads.
+fn comparable(report: &Report) -> BTreeMap<String, TestReport> {
     let tests = report.tests.iter().map(|test| {
-        let said = TestReport {
+        let compared = TestReport {
             elapsed_ms: 0,
             scheduled: None,
             output: None,
@@ -22,15 +22,14 @@ fn said(report: &Report) -> BTreeMap<String, TestReport> {
             steps: Vec::new(),
             ..test.clone()
         };
-        (test.name.clone(), said)
+        (test.name.clone(), compared)
     });
     tests.collect()
 }
 
-/// What is found with this number of runs at once.
+/// Returns the report of a run with this number of jobs.
 fn found(fixture: &Fixture, jobs: &str) -> Report {
-    let run = Nondex::run_in(&fixture.path(".")).args(["--seeds", "2", "--jobs", jobs]);
-    let output = run.run();
+    let output = Nondex::run_in(&fixture.path(".")).args(["--seeds", "2", "--jobs", jobs]).run();
     output.expect(ExitCode::Found).report()
 }
 
@@ -45,7 +44,7 @@ fn tests_that_take_long_are_judged_as_by_runs_one_after_the_other() {
     let fixture = Fixture::new("beside");
     let at_once = found(&fixture, "6");
     expect_undisturbed(&at_once);
-    assert_eq!(said(&at_once), said(&found(&fixture, "1")));
+    assert_eq!(comparable(&at_once), comparable(&found(&fixture, "1")));
 }
 
 fn expect_undisturbed(at_once: &Report) {

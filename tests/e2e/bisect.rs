@@ -1,4 +1,4 @@
-//! The commit that made a test flaky is found, in a history that is made for it.
+//! `bisect` finds the commit that made a test flaky, in a history written for these tests.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,26 +9,26 @@ use cargo_nondex::report::bisection::{Bisection, FileCounts};
 
 use crate::support::{Fixture, Nondex, commit, committed, edit, git, git_at_noon};
 
-/// How many commits there are, but for those of a branch and its merge.
+/// Number of commits, without those of a branch and its merge.
 const COMMITS: usize = 60;
 
-/// A project that grows, commit by commit.
+/// Project that grows commit by commit.
 #[derive(Default)]
 struct Source {
     filler: usize,
     has_names: bool,
-    /// A test that the first one takes the place of, line by line.
+    /// A test that the first test replaces line by line.
     has_forerunner: bool,
     has_victim: bool,
     has_polluter: bool,
     has_brittle: bool,
     has_chance: bool,
     has_race: bool,
-    /// The test of the race is not there for a while.
+    /// The race test is temporarily removed.
     is_away: bool,
     is_racy: bool,
     is_broken: bool,
-    /// The function and the module of the first test.
+    /// The module of the first test and its function have new names.
     is_renamed: bool,
     is_moved: bool,
     is_unsorted: bool,
@@ -141,11 +141,11 @@ impl Source {
     }
 }
 
-/// A repository whose commits are a day apart.
+/// Repository whose commits are one day apart.
 struct Repository {
     project: Fixture,
     commits: u64,
-    /// What a commit did, by name.
+    /// Hashes of the commits, by the names of what they changed.
     notable: BTreeMap<&'static str, String>,
 }
 
@@ -221,7 +221,7 @@ impl Repository {
         repository
     }
 
-    /// Everything that git keeps.
+    /// Returns the contents of all of git's files.
     fn kept(&self) -> BTreeMap<String, Vec<u8>> {
         let mut found = BTreeMap::new();
         let mut folders = vec![self.project.path(".git")];
@@ -243,7 +243,7 @@ impl Repository {
     }
 }
 
-/// Asserts what the history tells of each of these tests.
+/// Asserts what `bisect` finds in the history of each of these tests.
 fn expect_found(repository: &Repository, tests: &[&str]) {
     Nondex::command(&repository.project.path(""), "check")
         .arg("--offline")
@@ -273,7 +273,7 @@ fn expect_found(repository: &Repository, tests: &[&str]) {
             "ND",
             "race",
             "racy",
-            // Two commits without the test lie in the middle.
+            // Two commits without the test are in the middle of the range.
             10,
             FileCounts { code: 1, ..FileCounts::default() },
         ),
@@ -286,7 +286,7 @@ fn expect_found(repository: &Repository, tests: &[&str]) {
         let output = repository.bisect(test).run();
         output.expect(ExitCode::Ok);
         let found: Bisection = serde_json::from_str(&output.stdout).unwrap();
-        // Which of the two it is, chance decides.
+        // Chance decides between these two categories.
         let is_chance = category == "ND" && found.category == "UD";
         assert!(found.category == category || is_chance, "{found:#?}");
         assert_eq!(found.introduced.unwrap().commit, repository.notable[introduced], "{test}");
@@ -319,13 +319,13 @@ fn a_history_tells_which_commit_introduced_a_test_and_which_made_it_flaky() {
     let root = repository.project.path("");
     let before = repository.kept();
     expect_found(&repository, &["names_are_sorted", "mode_is_clean"]);
-    // What was tried is known, and the user's repository is as it was.
+    // The results are known, and the user's repository is unchanged.
     let again: Bisection =
         serde_json::from_str(&repository.bisect("mode_is_clean").run().stdout).unwrap();
     assert_eq!((again.builds, again.runs), (0, 0));
     assert_eq!(repository.kept(), before);
 
-    // Where the commit itself cannot be tried, the possible commits are reported.
+    // If the commit itself cannot be tried, the possible commits are reported.
     let (good, bad) = (&repository.notable["moved"], &repository.notable["unsorted"]);
     let output = repository.bisect("names_are_sorted").args(["--good", good, "--bad", bad]).run();
     let found: Bisection = serde_json::from_str(&output.stdout).unwrap();
@@ -389,7 +389,8 @@ fn a_test_that_was_fixed_and_is_flaky_again_is_flaky_since_the_last_change() {
     assert_flaky_since(&project, "has_names", &since, &introduced);
 }
 
-/// Asserts in which commit `bisect` finds that a test became flaky, and which one introduced it.
+/// Asserts that `bisect` finds the commit that made a test flaky, and the one that introduced the
+/// test.
 fn assert_flaky_since(project: &Fixture, test: &str, since: &str, introduced: &str) {
     let output = Nondex::reported(&project.path(""), "bisect").arg(test).run();
     output.expect(ExitCode::Ok);

@@ -1,4 +1,4 @@
-//! What a build script or a proc macro decides is no property of a run: builds are compared.
+//! Tests whose outcome a build script or a proc macro decides are found by comparing two builds.
 
 use cargo_nondex::exit_code::ExitCode;
 use cargo_nondex::report::Verdict;
@@ -14,7 +14,7 @@ fn a_test_that_its_build_decides_depends_on_the_program_that_the_build_ran() {
     let fixture = Fixture::new("builds");
     let rebuilt = fixture.path("target/nondex/rebuilt");
 
-    // Random keys were drawn, but what the program makes does not depend on them.
+    // The program draws random keys, but its output does not depend on them.
     let output = campaign(&fixture, "lookup").run();
     let report = output.expect(ExitCode::CleanRunFailed).report();
     assert_eq!(test(&report, "tests::it_has_a_name").verdict, Verdict::Stable);
@@ -68,7 +68,7 @@ fn a_test_that_its_build_decides_by_chance_depends_on_the_build_script() {
     assert_eq!(named, ("stamped", "build-script", Some("stamp.rs"), true));
     assert_eq!(found.verdict, Verdict::ImplementationDependent, "{found:#?}");
     assert_eq!(test(&report, "tests::has_a_number").verdict, Verdict::Stable);
-    // It fails in each build, and only its message differs.
+    // This test fails in each build. Only its message differs.
     assert_eq!(test(&report, "tests::is_broken").verdict, Verdict::Broken);
     output.prints(&[
         "depends on how it was built: the build script of `stamped` may write another `stamp.rs`",

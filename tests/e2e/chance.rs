@@ -1,5 +1,5 @@
-//! A test that depends on what no choice controls is run more often before it is called stable, and
-//! the report shows how sure that is.
+//! A test that depends on sources that no choice controls runs more often before it is called
+//! stable. The report shows the confidence of this verdict.
 
 use std::fs;
 
@@ -38,12 +38,12 @@ fn a_test_that_chance_may_decide_is_run_often_before_it_is_called_stable() {
         let found = test(&report, name);
         assert_eq!(found.verdict, Verdict::Stable, "{found:#?}");
         assert!(found.sources.contains(&source), "{found:#?}");
-        // Runs whose threads and time were chosen tell nothing of chance, and come besides.
+        // Runs with chosen threads and time are no evidence about chance, and are additional.
         let interleaved = found.steps.iter().any(|step| step.name == "interleavings");
         assert!(found.runs == runs || found.runs > runs && interleaved, "{found:#?}");
         assert!(found.failure_bound.is_some_and(|bound| bound < 0.14));
     }
-    // Std asks for the number of each thread that it starts.
+    // Std reads the id of each thread that it starts. This must not count as a use by the test.
     let sources = &test(&report, "tests::uses_thread").sources;
     assert!(!sources.contains(&Source::ProcessNumber), "{sources:?}");
     let found = test(&report, "tests::uses_nothing");
@@ -71,7 +71,7 @@ fn only_runs_that_were_made_count_where_a_test_has_randomness_of_its_own() {
     let made = fs::read_dir(fixture.path(".")).unwrap().flatten();
     let made = made.filter(|entry| entry.file_name().to_string_lossy().starts_with("drawn-"));
     let made = made.count();
-    // Its runs count themselves, and the first of three passes where the third one does.
+    // The test counts its runs in files, and passes in one of three runs.
     let counted = found.failure_rate.values().map(|[_, runs]| *runs);
     assert!(counted.sum::<u64>() <= made as u64, "{found:#?}");
     for [failed, runs] in found.failure_rate.values() {
@@ -123,7 +123,7 @@ fn a_test_in_which_a_hasher_draws_from_addresses_is_run_often_at_random_ones() {
     let found = test(&report, "tests::relies_on_a_seed");
     assert_eq!(found.verdict, Verdict::NonDeterministic, "{found:#?}");
     assert_eq!(found.environment, Some(Circumstance::Addresses));
-    // One at fixed addresses, and one that shows what it draws.
+    // One run at fixed addresses, and one that shows what the test draws.
     for (name, runs) in [("tests::relies_on_no_seed", 60 + 2), ("tests::draws_nothing", 2 + 1)] {
         let found = test(&report, name);
         assert_eq!((found.verdict, found.runs), (Verdict::Stable, runs), "{found:#?}");

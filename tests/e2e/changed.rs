@@ -1,4 +1,5 @@
-//! Only the tests that a change is for: what is left out ends as it did.
+//! `--changed` runs only the tests that a change can affect. All other tests have the same outcome
+//! as before.
 
 mod edited;
 mod orders;
@@ -75,7 +76,7 @@ mod tests {
 
 const ALL: [&str; 4] = ["adds", "has_an_area", "is_in_another_order", "reads"];
 
-/// A repository with two commits.
+/// Returns a repository with two commits.
 fn repository() -> Fixture {
     let project = committed(&[("src/lib.rs", LIB), ("data.txt", "1\n"), ("README.md", "One.\n")]);
     git_at_noon(&project, &["commit", "--quiet", "--allow-empty", "--message", "y"]);
@@ -85,20 +86,20 @@ fn repository() -> Fixture {
 fn command(project: &Fixture, name: &str) -> Nondex {
     let arguments = ["--levels", "STD", "--seeds", "4", "--tests"];
     let command = Nondex::reported(&project.path(""), name).args(arguments);
-    // As users build what they change.
+    // Incremental builds, as users have them after a change.
     command.env("CARGO_INCREMENTAL", "1")
 }
 
-/// The tests that were run.
+/// Returns the tests that ran.
 fn ran(report: &Report) -> BTreeSet<&str> {
     let names = report.tests.iter().map(|test| test.name.as_str());
     names.map(|name| name.rsplit("::").next().unwrap()).collect()
 }
 
-/// A file, a text in it, the one in its place, and the tests that run again for that.
+/// File, text in it, replacement, and the tests that run again after it.
 type Edit<'a> = (&'a str, &'a str, &'a str, &'a [&'a str]);
 
-/// Makes each edit in turn, and asserts which tests run again, and that all others end as they did.
+/// Makes each edit in turn. Asserts which tests run again, and that all others keep their outcome.
 fn expect_to_run(project: &Fixture, edits: &[Edit<'_>]) {
     for (file, old, new, expected) in edits {
         let edited = Edited::new(project, file, (old, new));
@@ -106,7 +107,7 @@ fn expect_to_run(project: &Fixture, edits: &[Edit<'_>]) {
         assert_eq!(ran(&report), expected.iter().copied().collect(), "{new}");
         let left_out: BTreeSet<&String> = report.unchanged.iter().collect();
         assert!(left_out.len() >= 4 - expected.len(), "{left_out:?}");
-        // Where nothing was left out there is nothing to compare.
+        // If nothing was left out, there is nothing to compare.
         if !left_out.is_empty() {
             let whole = command(project, "run").run().report();
             for test in whole.tests {
@@ -163,12 +164,12 @@ fn what_affects_the_whole_crate_runs_all_tests_again_and_the_head_of_a_test_only
 fn only_what_may_end_otherwise_runs_again_and_all_else_ends_as_it_did() {
     let project = repository();
     let changed = || command(&project, "run").arg("--changed=HEAD");
-    // Nothing is known yet.
+    // There is no history yet.
     let first = changed().run().expect(ExitCode::Ok).report();
     assert_eq!(ran(&first), BTreeSet::from(ALL));
     let again = changed().run().expect(ExitCode::Ok).report();
     assert_eq!((again.tests.len(), again.unchanged.len()), (0, 4));
-    // Without a value it is the parent, when nothing is different since.
+    // Without a value, the base is the parent of the head if the working tree has no changes.
     let bare = command(&project, "run").arg("--changed").run().expect(ExitCode::Ok).report();
     assert_eq!(bare.tests.len(), 0);
 
@@ -176,7 +177,7 @@ fn only_what_may_end_otherwise_runs_again_and_all_else_ends_as_it_did() {
         ("src/lib.rs", "    a + b\n", "    b + a\n", &["adds"]),
         ("src/lib.rs", "    a + b\n", "    // The sum.\n    a + b\n", &[]),
         ("README.md", "One.", "Two.", &[]),
-        // A test that was there before does not see a new one, nor what only that one names.
+        // An existing test does not depend on a new one, nor on code that only the new one uses.
         (
             "src/lib.rs",
             "    #[test]\n    fn adds()",
@@ -184,7 +185,7 @@ fn only_what_may_end_otherwise_runs_again_and_all_else_ends_as_it_did() {
              #[test]\n    fn adds()",
             &["is_new"],
         ),
-        // Only another order of the set leads there.
+        // This function runs only if the set has another order.
         ("src/lib.rs", "    7\n", "    8\n", &["is_in_another_order"]),
         (
             "src/lib.rs",
@@ -192,19 +193,19 @@ fn only_what_may_end_otherwise_runs_again_and_all_else_ends_as_it_did() {
             "        assert_eq!(add(2, 1), 3);",
             &["adds"],
         ),
-        // What acts at a distance.
+        // This change affects the whole crate.
         ("src/lib.rs", "LIMIT: u32 = 10", "LIMIT: u32 = 11", &ALL),
     ];
     expect_to_run(&project, edits);
 
-    // What is known is known by content: of a commit that was written anew, too, and after the next
-    // one, of which it is a part.
+    // The history refers to contents. So it holds after the commit was amended, and after the next
+    // commit, which includes it.
     git_at_noon(&project, &["commit", "--quiet", "--amend", "--allow-empty", "--message", "z"]);
     assert_eq!(changed().run().expect(ExitCode::Ok).report().tests.len(), 0);
-    // Other options are other runs.
+    // Other options need other runs.
     let more = changed().args(["--clean-runs", "3"]).run().expect(ExitCode::Ok).report();
     assert_eq!(more.tests.len(), 4);
-    // A failure is not left out.
+    // A failing test is not left out.
     fs::write(project.path("data.txt"), "2\n").unwrap();
     commit(&project);
     changed().run().expect(ExitCode::CleanRunFailed);
@@ -233,7 +234,7 @@ fn what_a_test_opens_runs_it_again_though_nothing_that_it_ran_is_different() {
         ("src/other.rs", "pub fn other() -> u8 {\n    1\n}\n"),
         ("pages/one.md", "1\n"),
     ]);
-    // Who of several tests it was that opened a file is not known.
+    // With several tests at a time, the driver could not tell which one opened a file.
     let changed = || command(&project, "run").args(["--changed=HEAD", "-j", "1"]);
     assert_eq!(changed().run().expect(ExitCode::Ok).report().tests.len(), 3);
     for (file, expected) in [("src/other.rs", "reads_sources"), ("pages/one.md", "reads_pages")] {
@@ -280,7 +281,7 @@ fn what_became_of_a_test_is_shown_and_tells_deflake_how_it_was() {
     commit(&project);
     kept("run").run().expect(ExitCode::Ok);
     edit(&project, "    a + b\n", "    a + b + 1 - 1\n");
-    // It is not tried without the change, because that is known.
+    // The test does not run without the change, because the history has that outcome.
     fs::remove_dir_all(project.path("target/nondex/deflake")).unwrap();
     let flaky = || kept("deflake").args(["--delayed", "-E", "test(has_an_area)"]).env("SIDE", "4");
     let report = flaky().run().expect(ExitCode::Ok).report();
@@ -290,7 +291,8 @@ fn what_became_of_a_test_is_shown_and_tells_deflake_how_it_was() {
     };
     assert_eq!(of(&report), (Blame::Flaky, Some(Witness::Coverage)));
     assert!(!project.path("target/nondex/deflake").exists());
-    // It ran the change, but fails without it, too, which it did not when that was run before.
+    // The test ran the change, but it also fails without it. It passed there before, as the history
+    // shows.
     edit(&project, "self.side() * self.side()", "self.side() * self.side() * 1");
     let report = flaky().run().expect(ExitCode::Ok).report();
     assert_eq!(of(&report), (Blame::Flaky, Some(Witness::History)));
@@ -301,7 +303,7 @@ fn what_became_of_a_test_is_shown_and_tells_deflake_how_it_was() {
     };
     let all = show(&[]);
     all.expect(ExitCode::Ok);
-    // It was not selected in the last runs.
+    // The last runs did not select this test.
     let adds = all.stderr.lines().find(|line| line.ends_with("  project$tests::adds"));
     assert!(adds.is_some_and(|line| line.starts_with(".x.  ")), "{}", all.stderr);
     assert!(

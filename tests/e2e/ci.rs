@@ -1,4 +1,4 @@
-//! What CI systems are shown of a run.
+//! Output for CI systems.
 
 use std::fs;
 use std::path::Path;
@@ -38,7 +38,7 @@ fn a_job_of_github_is_annotated_and_summarised_and_json_stays_json() {
     );
     assert!(text.contains(&row), "{text}");
 
-    // Elsewhere, and later.
+    // Another command makes the same output later, from the report.
     let report = |arguments: &[&str]| {
         let call = Nondex::command(&project.path(""), "report").args(arguments);
         let call = call.env("GITHUB_ACTIONS", "true").run();
@@ -56,7 +56,7 @@ fn a_job_of_github_is_annotated_and_summarised_and_json_stays_json() {
     let (_, expected) = shown.unwrap().split_once('\n').unwrap();
     assert_eq!(report(&["--skip-list", "nix"]).trim_end(), expected);
 
-    // A program reads stdout.
+    // With a machine-readable format on stdout, the annotations go to stderr.
     let output = in_job(Nondex::run_in(&project.path(""))).run();
     assert_eq!(output.expect(ExitCode::Found).report().summary.id, 1);
     output.prints(&[start]);
@@ -68,7 +68,7 @@ fn a_job_of_github_is_annotated_and_summarised_and_json_stays_json() {
     assert_eq!(fs::read_to_string(&summary).unwrap(), before);
 }
 
-/// The scripts of a workflow that call the tool.
+/// Returns the scripts of a workflow that call the tool.
 fn scripts(workflow: &str) -> Vec<&str> {
     let lines = workflow.lines().map(str::trim);
     let scripts = lines.filter_map(|line| line.strip_prefix("run: "));
@@ -91,8 +91,8 @@ fn a_new_project_gets_a_workflow_that_is_green_until_something_new_is_found() {
         output.stderr
     };
 
-    let said = init(&[]);
-    assert!(said.contains("there is no report yet"), "{said}");
+    let printed = init(&[]);
+    assert!(printed.contains("there is no report yet"), "{printed}");
     let workflow = fs::read_to_string(project.path(".github/workflows/nondex.yml")).unwrap();
     assert!(workflow.contains("branches: [trunk]\n"), "{workflow}");
     assert_eq!(workflow.matches("timeout-minutes:").count(), 2);
@@ -100,18 +100,18 @@ fn a_new_project_gets_a_workflow_that_is_green_until_something_new_is_found() {
         panic!("{workflow}");
     };
 
-    // Nothing is overwritten, unless that is requested.
+    // Files are overwritten only with `--force`.
     let config = project.path(".config/nondex.toml");
     fs::write(&config, "[profile.nightly]\nseeds = 'random:6'\nmodels = 'never'\n").unwrap();
-    let said = init(&[]);
-    assert_eq!(said.matches("is there already: --force overwrites it").count(), 2);
+    let printed = init(&[]);
+    assert_eq!(printed.matches("is there already: --force overwrites it").count(), 2);
     assert!(fs::read_to_string(&config).unwrap().contains("never"));
-    let said = init(&["--force"]);
-    assert_eq!(said.matches("Wrote").count(), 2, "{said}");
+    let printed = init(&["--force"]);
+    assert_eq!(printed.matches("Wrote").count(), 2, "{printed}");
     let written = fs::read_to_string(&config).unwrap();
     assert!(!written.contains("never"));
 
-    // The seeds of a night are new ones, and are recorded.
+    // The nightly job draws new seeds and records them.
     fs::write(&config, written.replace("random:40", "random:6")).unwrap();
     let job = |script: &str| Nondex::pasted(&root, &format!("{script} --offline")).run();
     job(change).expect(ExitCode::Ok);
@@ -121,9 +121,9 @@ fn a_new_project_gets_a_workflow_that_is_green_until_something_new_is_found() {
     let sarif = fs::read_to_string(project.path("target/nondex.sarif")).unwrap();
     assert!(sarif.contains("\"version\": \"2.1.0\""));
 
-    // What is found today has three months.
-    let said = init(&[]);
-    assert!(said.contains(".config/nondex-known.toml, with "), "{said}");
+    // A flake that is found today becomes a known one for three months.
+    let printed = init(&[]);
+    assert!(printed.contains(".config/nondex-known.toml, with "), "{printed}");
     let again = ["--seed", &first.run.seeds[0].to_string()];
     let report = Nondex::run_in(&root).args(again).run();
     let report = report.expect(ExitCode::Ok).report();

@@ -1,4 +1,5 @@
-//! What nothing makes fail is run again under other circumstances, and each step is in the report.
+//! Tests that no choice makes fail are run again under other circumstances. The report shows each
+//! step.
 
 use std::fs;
 
@@ -9,7 +10,7 @@ use nondex_core::Level;
 
 use crate::support::{Fixture, Nondex, test};
 
-/// The steps of a test: their names, runs and failures.
+/// Returns the steps of a test: names, runs and failures.
 fn steps<'a>(report: &'a Report, name: &str) -> Vec<(&'a str, u64, u64)> {
     let steps = test(report, name).steps.iter();
     steps.map(|step| (step.name.as_str(), step.runs, step.failures)).collect()
@@ -38,11 +39,12 @@ fn a_test_is_classified_by_the_first_circumstance_that_makes_it_fail() {
     output.expect(ExitCode::Found);
     let report = output.report();
 
-    // In its 25th run alone: the files that it counts in are as they were before the orders.
+    // The test fails in its 25th run alone. The files that count its runs are restored before other
+    // orders run.
     let found = test(&report, "tests::fails_alone");
     assert_eq!(found.verdict, Verdict::NonDeterministic, "{found:#?}");
 
-    // No further seed decides when its threads run.
+    // The test runs with real threads, so further seeds change nothing.
     let found = test(&report, "tests::asks_for_a_timer");
     assert_eq!(found.verdict, Verdict::Stable, "{found:#?}");
     assert!(found.real_threads.is_some());
@@ -54,7 +56,7 @@ fn a_test_is_classified_by_the_first_circumstance_that_makes_it_fail() {
         steps(&report, "tests::wants_two_processors"),
         [
             ("clean", 2 + 20, 0),
-            // 31 schedules with at most two preemptions, the seeds, and further ones at STD.
+            // 31 schedules with at most two preemptions, the seeds, and further seeds at STD.
             ("interleavings", 31 + 50 + 90, 0),
             ("further-seeds", 30, 0),
             ("alone", 30, 0),
@@ -67,7 +69,7 @@ fn a_test_is_classified_by_the_first_circumstance_that_makes_it_fail() {
     let found = test(&report, "tests::wants_its_usual_place");
     assert_eq!(found.verdict, Verdict::NonDeterministic, "{found:#?}");
     assert_eq!(found.environment, Some(Circumstance::Addresses));
-    // The campaign itself finds it.
+    // The campaign itself finds this dependence.
     let made = steps(&report, "tests::wants_its_usual_place");
     assert_eq!((made.len(), made[0].0), (1, "clean"), "{made:?}");
     output.prints(&["depends on addresses, which are random in plain runs"]);
@@ -87,7 +89,8 @@ fn a_test_is_classified_by_the_first_circumstance_that_makes_it_fail() {
         );
     }
 
-    // No seed of the campaign makes it fail, a later one does, and that is explained.
+    // No seed of the campaign makes this test fail, but a further seed does. The report explains
+    // it.
     let found = test(&report, "tests::fails_for_one_key_of_many");
     assert_eq!(found.verdict, Verdict::ImplementationDependent, "{found:#?}");
     assert_eq!(found.environment, None);
@@ -127,7 +130,7 @@ fn a_test_is_classified_by_the_first_circumstance_that_makes_it_fail() {
     assert_eq!(found.runs, 47);
 }
 
-/// The classification of each test, and how many runs it took for that.
+/// Returns the classification of each test, with the number of runs.
 fn classified(fixture: &Fixture, more: &[&str]) -> Vec<(String, Verdict, u64)> {
     let usual = [
         "-E",
@@ -162,12 +165,13 @@ fn a_test_without_chance_is_called_the_same_after_few_runs_as_after_all() {
     for ((name, verdict, _), (_, expected, _)) in short.iter().zip(&long) {
         assert_eq!(verdict, expected, "{name}");
     }
-    // A test of few schedules has more: all of them are run unless nothing is to be pruned.
+    // A pruned classification runs all schedules of a test that has few: a single test may have more
+    // runs. So only the sums are compared.
     let runs = |all: &[(String, Verdict, u64)]| all.iter().map(|(_, _, runs)| runs).sum::<u64>();
     assert!(runs(&short) < runs(&long), "{short:?} {long:?}");
 }
 
-/// The number of threads is nothing that one test changes and another one reads.
+/// The number of threads is not a state that one test changes and another test reads.
 #[test]
 fn a_test_that_fails_only_together_with_others_is_found_as_cargo_test_runs_them() {
     let fixture = Fixture::new("classify");

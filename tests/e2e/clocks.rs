@@ -1,5 +1,5 @@
-//! What clocks and files show is chosen where a clock may show it, and a test that relies on more
-//! is found at the level in its name.
+//! Times of clocks and files are chosen within what a real clock could show. A test that relies on
+//! more is found at the level in its name.
 
 use cargo_nondex::exit_code::ExitCode;
 use cargo_nondex::report::Verdict;
@@ -13,7 +13,7 @@ fn each_test_that_relies_on_a_clock_is_found_at_the_level_of_its_name_and_no_oth
     let fixture = Fixture::shared("clocks");
     let output = Nondex::run_in(&fixture.path("."))
         .args(["--seeds", "8"])
-        // Who is delayed between two readings misses every margin.
+        // A thread that is delayed between two readings of a clock misses every margin.
         .args(["--skip-models", "^time/(std::time::.*::elapsed|gettimeofday|time)$"])
         .run();
     output.expect(ExitCode::Found);
@@ -22,8 +22,9 @@ fn each_test_that_relies_on_a_clock_is_found_at_the_level_of_its_name_and_no_oth
     assert_eq!(report.tests.len(), 28 + counters);
     for found in &report.tests {
         if found.name.starts_with("today") {
-            // Nearly each plain run fails. Here two readings are more than a microsecond apart, so
-            // that a coarser clock shows it: that is not what is reported then.
+            // Nearly every plain run of such a test fails. Here two readings are more than a
+            // microsecond apart, so a coarser clock could show a difference. The report must not
+            // name that as the cause.
             let is_of_today = found.weakest_level.is_none() && found.culprits.is_empty();
             assert!(is_of_today && found.verdict != Verdict::Stable, "{found:#?}");
             continue;
@@ -76,7 +77,7 @@ fn clocks_show_the_present_time_where_their_models_are_left_out() {
 fn a_thread_that_is_alone_may_be_held_back_before_it_reads_a_clock_again() {
     let fixture = Fixture::shared("clocks");
     let output = Nondex::run_in(&fixture.path("."))
-        // Up to 20 ms at STD; a clock of whole seconds needs more.
+        // STD adds up to 20 ms. A clock of whole seconds needs more.
         .args(["--seeds", "12", "--levels", "STD,ID"])
         .args(["-E", "test(/^margin|one_reading|never_go_back/)"])
         .run();

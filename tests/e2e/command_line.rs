@@ -1,4 +1,4 @@
-//! The commands besides `run`, and what goes to which stream.
+//! The commands besides `run`, and the output of each stream.
 
 use cargo_nondex::exit_code::ExitCode;
 use cargo_nondex::report::{Verdict, store};
@@ -18,7 +18,7 @@ fn help_and_version_go_to_stdout() {
     }
 }
 
-/// With it, `tests/mcp.rs` is the client.
+/// With the feature, `tests/mcp.rs` is the client.
 #[cfg(not(feature = "mcp"))]
 #[test]
 fn without_its_feature_the_server_for_agents_shows_how_to_build_it() {
@@ -43,7 +43,7 @@ fn a_run_leaves_its_report_and_clean_removes_it() {
     let fixture = Fixture::new("findings");
     let app = fixture.path("app");
     let target = camino::Utf8PathBuf::from_path_buf(app.join("target")).unwrap();
-    // In words for people, on stderr only.
+    // The human format goes to stderr only.
     let human = Nondex::command(&app, "run").args(ONE_FINDING).run();
     let line = format!("src/lib.rs:{}:", fixture.line("app/src/lib.rs", "own_map"));
     human.expect(ExitCode::Found).prints(&[
@@ -70,7 +70,7 @@ fn a_run_leaves_its_report_and_clean_removes_it() {
         "nothing but cargo's own lock is new"
     );
 
-    // Without the models that reveal it, nothing is found.
+    // Without the models that reveal it, the test has no choice point.
     let skipped =
         Nondex::run_in(&app).args(["--lib", "--skip-models", "^hash_map/", "std_own_map"]).run();
     let report = skipped.expect(ExitCode::Ok).report();
@@ -84,8 +84,8 @@ fn a_run_leaves_its_report_and_clean_removes_it() {
 fn a_terminal_shows_a_bar_that_counts_tests_and_is_gone_in_the_end() {
     let fixture = Fixture::new("slow");
     let run = || {
-        let words = ["--offline", "--seeds", "0", "--lib", "a_quick_one"];
-        Nondex::command(&fixture.path(""), "run").args(words)
+        let arguments = ["--offline", "--seeds", "0", "--lib", "a_quick_one"];
+        Nondex::command(&fixture.path(""), "run").args(arguments)
     };
     let (code, drawn) = run().run_on_terminal(100);
     assert_eq!(code, Some(ExitCode::Ok as i32), "{drawn}");
@@ -93,7 +93,7 @@ fn a_terminal_shows_a_bar_that_counts_tests_and_is_gone_in_the_end() {
     let bar = before.rsplit('\r').next().unwrap();
     assert!(bar.contains("Running [00:0") && bar.contains("] ["), "{bar}");
     assert!(after.contains("Summary ["), "{after}");
-    // Nobody looks at a bar in a log.
+    // A log has no progress bar.
     let plain = run().run();
     plain.expect(ExitCode::Ok).prints(&["Summary ["]);
     assert!(!plain.stderr.contains("/1 tests"), "{}", plain.stderr);
@@ -106,7 +106,7 @@ fn a_filterset_asks_for_no_crate_of_another_platform() {
     let project = repository(&[
         ("Cargo.toml", manifest("app", "[target.'cfg(windows)'.dependencies]\nabsent = \"1\"\n")),
         ("src/lib.rs", String::new()),
-        // A registry that knows of the crate and does not have it.
+        // A registry that lists the crate in its index, but does not have its files.
         ("registry/index/ab/se/absent", format!("{absent}\n")),
         (
             ".cargo/config.toml",

@@ -1,4 +1,4 @@
-//! The configuration file in a real run.
+//! The configuration file in real runs.
 
 use std::fs;
 
@@ -52,7 +52,7 @@ fn a_profile_and_its_overrides_decide_how_each_test_is_run() {
     assert_eq!(gitlab.len(), 2);
     assert_eq!(sarif["runs"][0]["invocations"][0]["exitCode"], 100);
 
-    // The command line holds for every test.
+    // Options of the command line override the settings of every test.
     let report = run(&["-P", "strange", "--levels", "STD"]);
     assert_eq!(report.run.seeds, [70, 71]);
     let fixed = test(&report, "orders::one_fixed_hasher");
@@ -65,7 +65,7 @@ fn a_profile_and_its_overrides_decide_how_each_test_is_run() {
         .prints(&[".config/nondex.toml:2:1: unknown key `filters`: did you mean `filterset`?"]);
 }
 
-/// By what a test is sanitised.
+/// Returns the name of the sanitiser that excluded a test.
 fn sanitised(test: &TestReport) -> &str {
     let sanitised = test.sanitised_by.as_ref();
     sanitised.map_or("", |sanitised| sanitised.name.as_str())

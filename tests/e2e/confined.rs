@@ -1,5 +1,5 @@
-//! A test that confines its process, so that the system refuses what it requests or kills who asks,
-//! has the verdict that a plain `cargo test` implies.
+//! A test may confine its process, so that the system refuses calls or kills the caller. It gets
+//! the verdict that a plain `cargo test` implies.
 
 use cargo_nondex::exit_code::ExitCode;
 use cargo_nondex::report::Verdict;
@@ -7,7 +7,7 @@ use nondex_core::{Level, Outcome};
 
 use crate::support::{Fixture, Nondex, test};
 
-/// Tests that pass in a plain build, whatever std and the platform decide.
+/// Tests that pass in a plain build, for every choice of std and the platform.
 static STABLE: &[&str] = &[
     "confined_after_all_descriptors_were_closed",
     "confined_by_a_filter_that_kills",
@@ -28,7 +28,7 @@ static STABLE: &[&str] = &[
     "confined_with_all_threads_by_a_filter_that_refuses",
 ];
 
-/// Tests that read a set, and the weakest level at which its order fails them.
+/// Tests that read a set, with the weakest level at which its order makes them fail.
 static FLAKY: &[(&str, Level)] = &[
     ("confined_by_a_filter_reader_of_a_set_of_std", Level::Std),
     ("confined_reader_of_a_set_of_std", Level::Std),
@@ -36,7 +36,7 @@ static FLAKY: &[(&str, Level)] = &[
     ("confined_to_die_while_threads_read_sets", Level::One),
 ];
 
-/// Runs all of them with these arguments.
+/// Runs all of these tests with these arguments.
 fn expect_plain_verdicts(arguments: &[&str]) {
     let fixture = Fixture::new("hostile");
     let output =

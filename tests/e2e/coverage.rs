@@ -1,9 +1,8 @@
-//! What tests ran and opened is known however they end, and of doctests and of programs that they
-//! start.
+//! The coverage and the opened files of a test are known however the test ends. This includes
+//! doctests and programs that a test starts.
 //!
-//! Each test fails in the user's own folder, whatever it runs, and passes in the checkout of the
-//! code before the change: the report on it follows from what it ran alone, and its name shows what
-//! that is.
+//! Each test fails in the user's own folder, and passes in the checkout of the code before the
+//! change. So the report on it depends only on what it ran, and its name shows what that is.
 
 mod files;
 
@@ -21,25 +20,26 @@ fn deflake(project: &Fixture) -> Nondex {
     Nondex::reported(&project.path(""), "deflake").args(arguments)
 }
 
-type Said = (Blame, Option<Witness>, Vec<String>);
+type Impact = (Blame, Option<Witness>, Vec<String>);
 
-/// The report on each failing test: also the lines that it reached, and the files that it opened.
-fn said(report: &Report) -> BTreeMap<&str, Said> {
+/// Returns the reported impact of the change on each failing test, with the lines it ran and the
+/// files it opened.
+fn impacts(report: &Report) -> BTreeMap<&str, Impact> {
     let changes = report.tests.iter().filter_map(|test| {
         let change = test.change.as_ref()?;
         let lines = change.lines.iter().map(|line| line.line.to_string());
-        let met = lines.chain(change.files.iter().cloned()).collect();
-        Some((test.name.as_str(), (change.verdict, change.witness, met)))
+        let reached = lines.chain(change.files.iter().cloned()).collect();
+        Some((test.name.as_str(), (change.verdict, change.witness, reached)))
     });
     changes.collect()
 }
 
-fn blamed(by: Witness, met: &[&str]) -> Said {
-    let met = met.iter().map(|&met| met.to_owned());
-    (Blame::Regression, Some(by), met.collect())
+fn blamed(by: Witness, reached: &[&str]) -> Impact {
+    let reached = reached.iter().map(|&name| name.to_owned()).collect();
+    (Blame::Regression, Some(by), reached)
 }
 
-const fn cleared() -> Said {
+const fn cleared() -> Impact {
     (Blame::Flaky, Some(Witness::Coverage), Vec::new())
 }
 
@@ -178,25 +178,25 @@ fn what_a_test_ran_is_known_however_it_or_a_program_that_it_started_ended() {
         committed(&[("src/lib.rs", LIB), ("src/bin/serve.rs", SERVE), ("tests/ends.rs", ENDS)]);
     edit(&project, "src/lib.rs", &[("    a + 1", "    1 + a")]);
     let output = deflake(&project)
-        // Most of them wait.
+        // Most of these tests hang until the time limit.
         .args(["--test", "ends", "--timeout", "2", "--jobs", "4"])
         .run();
     let report = output.report();
-    let met = || blamed(Witness::Coverage, &["3"]);
+    let regression = || blamed(Witness::Coverage, &["3"]);
     let expected = BTreeMap::from([
-        ("hangs_behind_the_change", met()),
+        ("hangs_behind_the_change", regression()),
         ("hangs_behind_other_code", cleared()),
-        ("hangs_while_another_thread_runs_the_change", met()),
-        ("is_killed_behind_the_change", met()),
+        ("hangs_while_another_thread_runs_the_change", regression()),
+        ("is_killed_behind_the_change", regression()),
         ("is_killed_behind_other_code", cleared()),
-        ("overflows_behind_the_change", met()),
+        ("overflows_behind_the_change", regression()),
         ("overflows_behind_other_code", cleared()),
-        ("kills_what_runs_the_change", met()),
+        ("kills_what_runs_the_change", regression()),
         ("kills_what_runs_other_code", cleared()),
-        ("leaves_at_once_behind_the_change", met()),
+        ("leaves_at_once_behind_the_change", regression()),
     ]);
-    assert_eq!(said(&report), expected, "{}", output.stderr);
-    // Nothing is left of it.
+    assert_eq!(impacts(&report), expected, "{}", output.stderr);
+    // No files of flags are left over.
     let runs = fs::read_dir(project.path("target/nondex/runs")).unwrap();
     for run in runs.flatten() {
         let left = fs::read_dir(run.path().join("records")).into_iter().flatten();
@@ -259,7 +259,7 @@ fn lets_a_program_run_the_change_to_its_end() {
         ("ends_a_fork_at_once_behind_the_change", unknown()),
         ("lets_a_program_run_the_change_to_its_end", blamed(Witness::Coverage, &["3"])),
     ]);
-    assert_eq!(said(&output.report()), expected, "{}", output.stderr);
+    assert_eq!(impacts(&output.report()), expected, "{}", output.stderr);
 }
 
 const DOCUMENTED: &str = r#"
@@ -294,7 +294,7 @@ pub fn other(a: u32) -> u32 {
 #[test]
 fn what_a_doctest_ran_is_known_and_that_it_is_another_one_itself() {
     let project = committed(&[("src/lib.rs", DOCUMENTED)]);
-    // Those below move down by a line, and stay what they are.
+    // The doctests below move down by one line, but keep their identity.
     let edits = [
         ("//! Words.\n", "//! Words.\n//! More of them.\n"),
         ("    a + 1", "    1 + a"),
@@ -308,5 +308,5 @@ fn what_a_doctest_ran_is_known_and_that_it_is_another_one_itself() {
         ("src/lib.rs - changed (line 12)", blamed(Witness::Coverage, &["17"])),
         ("src/lib.rs - other (line 22)", blamed(Witness::Coverage, &["22"])),
     ]);
-    assert_eq!(said(&report), expected, "{}", output.stderr);
+    assert_eq!(impacts(&report), expected, "{}", output.stderr);
 }

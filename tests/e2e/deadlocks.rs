@@ -1,4 +1,5 @@
-//! Deadlocks are reported soon, and only where nobody else could have let a thread go on.
+//! Deadlocks are reported soon. They are reported only if no other thread or process could have
+//! woken a thread.
 
 use cargo_nondex::report::schema::Timing;
 use cargo_nondex::report::{Report, TestReport, Verdict};
@@ -11,8 +12,8 @@ fn run(fixture: &Fixture, arguments: &[&str]) -> Report {
     output.report()
 }
 
-/// The report on a test that deadlocks.
-fn told(found: &TestReport) -> String {
+/// Returns the parts of a report on a deadlock that two runs are compared by.
+fn summary(found: &TestReport) -> String {
     let scheduled = found.scheduled.as_ref().expect("it was scheduled");
     format!(
         "{:?} {:?} {:?} {:?} {:#?}",
@@ -20,11 +21,11 @@ fn told(found: &TestReport) -> String {
     )
 }
 
-/// Tests that deadlock under every schedule, and at once.
+/// Tests that deadlock under every schedule, at once.
 const AT_ONCE: [&str; 3] =
     ["always_join_under_the_lock", "always_a_lock_taken_twice", "always_left_alone"];
 
-/// They wait, each for its limit: all at the same time.
+/// Each of these tests waits until its time limit, so several run at a time.
 const ALWAYS: [&str; 7] = ["--seeds", "2", "--levels", "STD", "--jobs", "4", "always"];
 
 #[test]
@@ -32,10 +33,10 @@ const ALWAYS: [&str; 7] = ["--seeds", "2", "--levels", "STD", "--jobs", "4", "al
 fn a_deadlock_under_every_schedule_is_told_as_if_each_run_had_been_waited_for() {
     let fixture = Fixture::shared("deadlocks");
     let short = run(fixture, &ALWAYS);
-    // So short that nothing is shortened.
+    // This limit is so short that the driver does not shorten it.
     let long = run(fixture, &[&["--timeout", "2"], &ALWAYS[..]].concat());
     for name in AT_ONCE {
-        assert_eq!(told(test(&short, name)), told(test(&long, name)));
+        assert_eq!(summary(test(&short, name)), summary(test(&long, name)));
     }
 }
 
@@ -58,7 +59,7 @@ fn a_deadlock_under_every_schedule_is_waited_for_once() {
     let lines: Vec<_> = waits("always_join_under_the_lock").iter().map(|wait| wait.line).collect();
     let marked = |mark| Some(fixture.marked("tests/always.rs", mark));
     assert_eq!(lines, [marked("joins"), marked("locks")]);
-    // It sleeps for longer than the short limit before.
+    // Before its deadlock, this test sleeps for longer than the short limit.
     let found = test(&short, "always_after_a_sleep");
     assert_eq!(found.verdict, Verdict::Broken, "{found:#?}");
 }

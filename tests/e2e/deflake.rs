@@ -1,4 +1,4 @@
-//! Which failures have nothing to do with a change.
+//! `deflake` reports which failures a change did not cause.
 
 mod repository;
 
@@ -88,7 +88,7 @@ fn aborts() {
 }
 ";
 
-/// A repository with one commit of these sources.
+/// Returns a repository with one commit of these sources.
 fn repository() -> Fixture {
     committed(&[("src/lib.rs", LIB), ("tests/it.rs", IT), ("data.txt", "1\n")])
 }
@@ -96,11 +96,11 @@ fn repository() -> Fixture {
 fn deflake(project: &Fixture) -> Nondex {
     let arguments = ["--levels", "STD", "--seeds", "3"];
     let deflake = Nondex::reported(&project.path(""), "deflake").args(arguments);
-    // As users build what they change.
+    // Incremental builds, as users have them after a change.
     deflake.env("CARGO_INCREMENTAL", "1")
 }
 
-/// What is said of each failing test.
+/// Returns the reported verdict, witness and lines for each failing test.
 fn blamed(report: &Report) -> BTreeMap<&str, (Blame, Option<Witness>, Vec<u32>)> {
     let changes = report.tests.iter().filter_map(|test| {
         let change = test.change.as_ref()?;
@@ -133,7 +133,7 @@ fn a_failure_is_blamed_on_a_change_only_if_the_test_ran_it() {
         ("aborts", (Blame::Regression, coverage, vec![8])),
         ("tests::is_in_its_place", (Blame::Flaky, coverage, vec![])),
         ("tests::is_sometimes_in_time", (Blame::Flaky, Some(Witness::Rerun), vec![])),
-        // The call that is responsible was left as it was, and what put its order right is gone.
+        // The responsible call is unchanged, but the change removed the sort after it.
         ("tests::sorts_names", (Blame::Regression, coverage, vec![18])),
         ("tests::lists_names", (Blame::Flaky, Some(Witness::Culprit), vec![])),
     ]);
@@ -144,7 +144,7 @@ fn a_failure_is_blamed_on_a_change_only_if_the_test_ran_it() {
     let sentence = "the change may be to blame: the test runs into src/lib.rs:8";
     assert!(test(&report, "tests::adds").notes.iter().any(|note| note == sentence));
 
-    // The same change, committed; and what acts at a distance.
+    // The same change after a commit, and then a change that affects the whole crate.
     commit(&project);
     let filter = ["--delayed", "-E", "test(is_in_its_place) | test(adds)"];
     let again = deflake(&project).args(filter).run();
@@ -154,7 +154,7 @@ fn a_failure_is_blamed_on_a_change_only_if_the_test_ran_it() {
     edit(&project, "src/lib.rs", &[("LIMIT: u32 = 10", "LIMIT: u32 = 11")]);
     let flakes = "test(is_in_its_place) | test(adds) | test(sometimes) | test(lists_names)";
     let distant = deflake(&project).args(["--delayed", "-E", flakes]).run().report();
-    // It acts on all of them: how they end without it decides.
+    // The change affects all of these tests, so the outcome without it decides.
     let expected = BTreeMap::from([
         ("tests::is_in_its_place", (Blame::Regression, coverage, vec![2])),
         ("tests::adds", (Blame::Unknown, Some(Witness::Base), vec![2])),
@@ -163,13 +163,13 @@ fn a_failure_is_blamed_on_a_change_only_if_the_test_ran_it() {
     ]);
     assert_eq!(blamed(&distant), expected);
 
-    // What it ran itself comes first.
+    // Lines that the test itself ran come first.
     edit(&project, "src/lib.rs", &[("    y * 3", "    y * 5")]);
     let doubles = ["--delayed", "-E", "test(doubles)"];
     let both = deflake(&project).args(doubles).run().report();
     assert_eq!(blamed(&both)["doubles"], (Blame::Unknown, Some(Witness::Base), vec![13, 2]));
 
-    // What is no code is only held against a test that opens it.
+    // A changed file that is no code is blamed only for a test that opens it.
     git_at_noon(&project, &["checkout", "--quiet", "."]);
     fs::write(project.path("data.txt"), "2\n").unwrap();
     let data = deflake(&project).args(filter).run().report();
@@ -197,7 +197,7 @@ fn a_call_that_moved_to_another_file_was_as_flaky_before() {
     let renamed = [("mod list;", "mod names;"), ("use list::", "use names::")];
     edit(&project, "src/lib.rs", &renamed);
     let report = deflake(&project).run().expect(ExitCode::Ok).report();
-    // The second one was called `list::is_sorted` before.
+    // The name of the second test was `list::is_sorted` before.
     for test in ["is_in_order", "names::is_sorted"] {
         let blamed = blamed(&report);
         let found = blamed.get(test).map(|(verdict, witness, _)| (*verdict, *witness));
@@ -241,7 +241,7 @@ fn a_check_says_of_a_victim_what_the_change_has_to_do_with_those_before_it() {
     };
     fs::write(project.path("tests/it.rs"), tests("COUNT.store(1, SeqCst);")).unwrap();
     let report = check().args(["--base", "HEAD"]).run().expect(ExitCode::Found).report();
-    // The victim is as it was; the one before it is not.
+    // The victim is unchanged, but the test before it is not.
     let coverage = Some(Witness::Coverage);
     let expected = BTreeMap::from([("b_second", (Blame::Regression, coverage, vec![6]))]);
     assert_eq!(blamed(&report), expected);
@@ -299,7 +299,8 @@ fn a_statement_that_is_compiled_to_nothing_is_met_by_what_runs_its_function() {
     ]);
 }
 
-/// Makes each edit of a function in turn, and asserts that the test that runs it is blamed on it.
+/// Makes each edit of a function in turn. Asserts that the change is blamed for the failure of the
+/// test that runs it.
 fn expect_met(changed: &[(&str, &str)]) {
     let project = repository();
     let is_small = "pub fn is_small(a: u32) -> bool {\n    if a > 100 {\n        \
@@ -338,6 +339,6 @@ fn what_begins_on_the_first_line_of_a_crate_is_run_by_the_tests_that_call_it_and
     assert_eq!(blamed["is_even"], (Blame::Flaky, Some(Witness::Rerun), vec![]));
     let regression = (Blame::Regression, Some(Witness::Coverage), vec![1]);
     assert_eq!(blamed["calls_it"], regression);
-    // It fails without the change, too: what counts is that its run of `main` is seen.
+    // This test fails without the change too. Only the record of its call of `main` matters.
     assert_eq!(blamed["calls_main"].2, [1]);
 }

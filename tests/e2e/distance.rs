@@ -1,5 +1,5 @@
-//! What acts on a test without being run by it, or is not where git shows it: a test that it may
-//! act on is not cleared.
+//! Changes that affect a test without being run by it, or that are not where git shows them. A test
+//! that such a change may affect is not cleared.
 //!
 //! Each test fails in the user's own folder, and passes in the checkout of the code before the
 //! change.
@@ -19,12 +19,12 @@ pub(super) fn manifest(name: &str, rest: &str) -> String {
     format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n{rest}\n")
 }
 
-/// A test that runs this first.
+/// Returns the source of a failing test that runs `first` before it fails.
 pub(super) fn failing(first: &str) -> String {
     format!("#[test]\nfn fails() {{\n    {first};\n    {FAIL}\n}}\n")
 }
 
-/// A repository of these files, by their names.
+/// Returns a repository of these files, by their names.
 pub(super) fn repository(files: &[(&str, String)]) -> Fixture {
     let project = Fixture::new("no-tests");
     for old in ["Cargo.toml", "src"] {
@@ -47,8 +47,8 @@ pub(super) fn deflake(project: &Fixture, folder: &str) -> Nondex {
     Nondex::reported(&project.path(folder), "deflake").args(arguments)
 }
 
-/// The report on the failing test of each package, and its cause.
-pub(super) fn said(report: &Report) -> BTreeMap<&str, (Blame, Option<Witness>)> {
+/// Returns the reported verdict and its witness for the failing test of each package.
+pub(super) fn impacts(report: &Report) -> BTreeMap<&str, (Blame, Option<Witness>)> {
     let changes = report.tests.iter().filter_map(|test| {
         let change = test.change.as_ref()?;
         Some((test.package.as_str(), (change.verdict, change.witness)))
@@ -94,7 +94,7 @@ fn packages() -> Vec<(&'static str, String)> {
         ("outside/Cargo.toml", manifest("outside", "[workspace]")),
         ("outside/src/lib.rs", number.clone()),
         ("common/linked.rs", number.clone()),
-        // A macro, and what it depends on.
+        // A macro and its dependency.
         (
             "ws/helped/Cargo.toml",
             manifest("helped", "[dependencies]\nderive = { path = \"../derive\" }"),
@@ -116,7 +116,7 @@ fn packages() -> Vec<(&'static str, String)> {
         ),
         ("ws/helper/Cargo.toml", manifest("helper", "")),
         ("ws/helper/src/lib.rs", number.clone()),
-        // A build script, and what it depends on.
+        // A build script and its dependency.
         (
             "ws/built/Cargo.toml",
             manifest("built", "[build-dependencies]\ntools = { path = \"../tools\" }"),
@@ -170,7 +170,7 @@ fn packages() -> Vec<(&'static str, String)> {
             manifest("outer", "[dependencies]\noutside = { path = \"../../outside\" }"),
         ),
         ("ws/outer/src/lib.rs", library("assert!(outside::number() > 1)", "")),
-        // A new constant in the place of one that came from another file.
+        // A new constant that replaces one from another file.
         ("ws/shadowed/Cargo.toml", manifest("shadowed", "")),
         (
             "ws/shadowed/src/lib.rs",
@@ -185,7 +185,7 @@ fn packages() -> Vec<(&'static str, String)> {
         ("ws/attributed/Cargo.toml", manifest("attributed", "")),
         ("ws/attributed/.gitattributes", "*.rs -diff\n".to_owned()),
         ("ws/attributed/src/lib.rs", library("assert!(super::number() > 1)", &number)),
-        // A name with a sign that git puts into quotation marks.
+        // A file name with a character that git quotes.
         ("ws/quoted/Cargo.toml", manifest("quoted", "")),
         (
             "ws/quoted/src/lib.rs",
@@ -197,7 +197,7 @@ fn packages() -> Vec<(&'static str, String)> {
             "ws/linked/src/lib.rs",
             library("assert!(super::linked::number() > 1)", "pub mod linked;\n"),
         ),
-        // Files for people, and hidden ones.
+        // Files for readers, and hidden files.
         ("ws/read/Cargo.toml", manifest("read", "")),
         (
             "ws/read/src/lib.rs",
@@ -216,7 +216,7 @@ fn packages() -> Vec<(&'static str, String)> {
             format!("#![doc = include_str!(\"../NOTES.md\")]\n{}", library("()", "")),
         ),
         ("ws/documented/NOTES.md", "One.\n".to_owned()),
-        // What the compiler reads for a macro.
+        // A file that the compiler reads for a macro.
         ("ws/letters/Cargo.toml", manifest("letters", "[lib]\nproc-macro = true")),
         (
             "ws/letters/src/lib.rs",
@@ -236,7 +236,7 @@ fn packages() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// The packages, each changed where it acts on itself or another one.
+/// Returns a repository in which each package has a change that affects itself or another one.
 fn changed() -> Fixture {
     let project = repository(&packages());
     symlink("../../../common/linked.rs", project.path("ws/linked/src/linked.rs")).unwrap();
@@ -287,13 +287,13 @@ fn whatever_acts_at_a_distance_is_held_against_those_that_it_may_act_on() {
         ("shared", REGRESSION),
         ("spelled", (Blame::Unknown, None)),
     ]);
-    assert_eq!(said(&output.report()), expected, "{}", output.stderr);
+    assert_eq!(impacts(&output.report()), expected, "{}", output.stderr);
 }
 
 #[test]
 fn what_acts_at_a_distance_is_held_against_those_that_it_may_act_on_by_another_path_too() {
     let project = changed();
-    // By a link to the project, which git knows by another path.
+    // The manifest path goes through a link to the project. Git reports another path for it.
     fs::create_dir_all(project.path("ws/target")).unwrap();
     let link = project.path("ws/target/link");
     symlink(project.path(""), &link).unwrap();
@@ -310,7 +310,7 @@ fn what_acts_at_a_distance_is_held_against_those_that_it_may_act_on_by_another_p
         ("read", FILE),
         ("spelled", (Blame::Unknown, None)),
     ]);
-    assert_eq!(said(&output.report()), expected, "{}", output.stderr);
+    assert_eq!(impacts(&output.report()), expected, "{}", output.stderr);
 }
 
 #[test]
@@ -326,5 +326,5 @@ fn a_changed_submodule_is_held_against_every_test() {
     edit(&project, "inner/lib.rs", &[("    7", "    8 - 1")]);
     let output = deflake(&project, "").run();
     let expected = BTreeMap::from([("plain", REGRESSION)]);
-    assert_eq!(said(&output.report()), expected, "{}", output.stderr);
+    assert_eq!(impacts(&output.report()), expected, "{}", output.stderr);
 }

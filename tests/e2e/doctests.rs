@@ -1,4 +1,4 @@
-//! Doctests are tests like any other: listed, filtered, judged, attributed, sanitised and replayed.
+//! Doctests are listed, filtered, judged, attributed, sanitised and replayed like other tests.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -68,11 +68,11 @@ fn doctests_are_listed_and_selected_as_tests_are() {
     both.run().expect(ExitCode::Usage).prints(&["cannot be used with"]);
 }
 
-/// The outcome of each doctest that plain `cargo test` ran, as it prints it.
-fn plainly(project: &Fixture) -> BTreeMap<String, bool> {
+/// Returns whether each doctest passed that plain `cargo test` ran, by its printed name.
+fn plain_outcomes(project: &Fixture) -> BTreeMap<String, bool> {
     let mut plain = plain_command(cargo(), &project.path(""));
     plain.args(["test", "--doc", "--offline", "--no-fail-fast"]);
-    // What asks for another machine stays on this one.
+    // Doctests that need another machine are skipped.
     let output = plain.args(["--", "--skip", "online"]).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     let results = text.lines().filter_map(|line| {
@@ -104,7 +104,7 @@ fn doctests_are_judged_as_tests_are() {
         assert!(culprit.confirmed);
         let place = (culprit.file.as_str(), culprit.line);
         assert_eq!(place, (file, project.line(file, "order")));
-        // Carets are under the call.
+        // The column is that of the call.
         let text = fs::read_to_string(project.path(file)).unwrap();
         let line = text.lines().nth(culprit.line as usize - 1).unwrap();
         let method = api.rsplit("::").next().unwrap();
@@ -134,23 +134,24 @@ fn doctests_are_judged_as_tests_are() {
     assert_eq!(online.hosts, ["192.0.2.1"]);
     let ignored = test(&report, "older/src/lib.rs - compiled (line 43)");
     assert_eq!(ignored.verdict, Verdict::NotRun);
-    expect_as_plainly(&report, &project);
+    expect_as_plain_build(&report, &project);
 
     let junit = fs::read_to_string(junit).unwrap();
     assert!(junit.contains("newer/src/lib.rs - three (line 3)"), "{junit}");
-    // The program that is compiled for one of them is the one that was compiled for all.
+    // The replayed program is compiled for one doctest, but behaves as the one that was compiled
+    // for all.
     let replay = Nondex::command(&project.path(""), "replay").arg("Words::ordered");
     let output = replay.run();
     output.expect(ExitCode::Found).prints(&["again as recorded"]);
     assert!(!output.stderr.contains("warning"), "{}", output.stderr);
-    // They are large, and compiled again the next time.
+    // Doctest executables are large, and every run compiles them anew.
     let folder = project.path("target/nondex/build/doctests");
     assert_eq!(fs::read_dir(folder).unwrap().count(), 0);
 }
 
-/// Asserts that the same doctests were run as by plain `cargo test`, and those were broken that
-/// fail there, but for what depends on an order or the network.
-fn expect_as_plainly(report: &Report, project: &Fixture) {
+/// Asserts that the same doctests ran as with plain `cargo test`, and that the broken ones are
+/// those that fail there. Doctests that depend on an order or on the network are not compared.
+fn expect_as_plain_build(report: &Report, project: &Fixture) {
     let tests = report.tests.iter().filter(|test| {
         let is_open = matches!(
             test.verdict,
@@ -158,13 +159,13 @@ fn expect_as_plainly(report: &Report, project: &Fixture) {
         );
         test.binary.contains("::doc/") && !is_open
     });
-    let ours: BTreeMap<String, bool> =
+    let judged: BTreeMap<String, bool> =
         tests.map(|test| (test.name.clone(), test.verdict != Verdict::Broken)).collect();
-    let mut plain = plainly(project);
+    let mut plain = plain_outcomes(project);
     for open in ["older/src/lib.rs - two (line 8)", "newer/src/lib.rs - Words::ordered (line 13)"] {
         assert!(plain.remove(open).is_some(), "{open}: {plain:?}");
     }
-    assert_eq!(ours, plain);
+    assert_eq!(judged, plain);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Events on stdout while tests run.
+//! Events that go to stdout while tests run.
 
 use std::fs;
 use std::io::Read;
@@ -12,7 +12,7 @@ use crate::support::{Fixture, Nondex, ONE_FINDING, Output, validate};
 
 const LINES: [&str; 2] = ["--message-format", "json-lines"];
 
-/// The events that were written.
+/// Parses the events on stdout.
 fn events(stdout: &str) -> Vec<Value> {
     let lines = stdout.lines();
     lines.map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -22,7 +22,7 @@ fn names(events: &[Value]) -> Vec<&str> {
     events.iter().map(|event| event["event"].as_str().unwrap()).collect()
 }
 
-/// Asserts that a value is as the schema of this name has it.
+/// Asserts that a value satisfies the schema of this name.
 #[track_caller]
 fn expect_valid(app: &Path, of: &str, value: &Value) {
     let schema = Nondex::command(app, "schema").arg(of).run();
@@ -62,7 +62,7 @@ fn a_program_reads_what_happens_and_each_finding_with_what_proves_and_disproves_
     assert_eq!(last["proof"]["confirmed"], true);
     let disproved = last["disproved_by"].as_array().unwrap();
     let commands = disproved.iter().map(|one| one["command"].as_str().unwrap());
-    // The finding holds: what would disprove it is not observed.
+    // The finding holds: the commands that would disprove it do not.
     for (command, code) in commands.zip([ExitCode::Found, ExitCode::Ok]) {
         let command = command.replace("--runs 20", "--runs 2");
         Nondex::pasted(&app, &command).run().expect(code);

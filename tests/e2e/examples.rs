@@ -1,4 +1,4 @@
-//! The examples show what their READMEs say.
+//! The results for the examples are those that their READMEs describe.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,7 +15,7 @@ use crate::support::{
     repository,
 };
 
-/// The findings of a report: test, the level and the place that are shown.
+/// Returns the findings of a report: test, level and place.
 fn findings(report: &Report) -> Vec<(&str, Option<Level>, String)> {
     let found = report.tests.iter().filter(|test| test.verdict != Verdict::Stable);
     found
@@ -61,8 +61,8 @@ fn quickstart_has_three_findings_and_six_stable_tests() {
     a_run_is_the_data_that_the_book_shows(&example);
 }
 
-/// The page of a run as data shows what goes into a test process, what it writes, and what the
-/// driver makes of it.
+/// Asserts that the page "run as data" shows a real run: the input of a test process, its events,
+/// and the driver's record of them.
 fn a_run_is_the_data_that_the_book_shows(example: &Fixture) {
     let page = repository().join("docs/src/contributing/run-as-data.md");
     let text = fs::read_to_string(&page).unwrap();
@@ -88,7 +88,7 @@ fn a_run_is_the_data_that_the_book_shows(example: &Fixture) {
     expect_block(&page, "{\"protocol\":2,\"algorithm\"", &record);
 }
 
-/// The test executable of a target, as the driver built it.
+/// Returns the test executable of a target, as the driver built it.
 fn executable(example: &Fixture, target: &str) -> PathBuf {
     let mut found = Vec::new();
     for triple in fs::read_dir(example.path("target/nondex/build")).unwrap() {
@@ -118,7 +118,7 @@ fn ci_has_no_findings() {
 fn feature_swap_is_judged_by_the_tool_and_by_plain_cargo() {
     let example = Fixture::example("feature-swap");
     let root = example.path("");
-    // Lines are all that is looked at of what is compiled.
+    // Tests of the example use only the lines of the debug information.
     let lines = ("CARGO_PROFILE_DEV_DEBUG", "line-tables-only");
     let report = Nondex::run_in(&root)
         .args(["--mode", "swap", "--seeds", "20", "--levels", "STD"])
@@ -128,7 +128,7 @@ fn feature_swap_is_judged_by_the_tool_and_by_plain_cargo() {
         .report();
     let mut found = findings(&report);
     found.sort_unstable();
-    // Either thread may be the late one, and a seed chooses by where the executable has its code.
+    // Either thread may be the delayed one. A seed chooses by code addresses in the executable.
     let lines_of = [
         ("tests::the_audit_is_called_before_the_mail", &[22][..]),
         ("tests::the_mail_is_called_at_once", &[38, 85]),
@@ -155,7 +155,7 @@ fn feature_swap_is_judged_by_the_tool_and_by_plain_cargo() {
         example.share_build(&mut command);
         let output = command.output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        // Without what differs between runs: the order of the lines, times and thread numbers.
+        // Lines without what differs between runs: their order, times and thread numbers.
         text.lines()
             .filter(|line| line.starts_with("test tests::") && !line.contains("at_once"))
             .map(str::to_owned)

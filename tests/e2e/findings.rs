@@ -1,5 +1,5 @@
-//! Known dependences on an order are found, at the weakest level that shows them and at the line
-//! that is responsible.
+//! Known dependences on an order are found at the weakest level that shows them, and at the
+//! responsible line.
 
 use cargo_nondex::exit_code::ExitCode;
 use cargo_nondex::report::schema::Advice;
@@ -8,15 +8,16 @@ use nondex_core::{Family, Level};
 
 use crate::support::{Fixture, Nondex, Output, test};
 
-/// What must be found about one test.
+/// Expected report of one test.
 struct Finding {
     test: &'static str,
     weakest: Level,
     api: &'static str,
     family: Family,
-    /// The file of the call, and the mark of its line; `None` where several calls may be named.
+    /// File of the call and mark of its line. `None` where the report may name one of several
+    /// calls.
     place: Option<(&'static str, &'static str)>,
-    /// Why it is advice, when it is.
+    /// Reason if the finding is advice.
     advice: Option<Advice>,
 }
 

@@ -1,4 +1,5 @@
-//! Test groups of nextest's configuration: tests that share a port or a file never run at once.
+//! Test groups of nextest's configuration: tests that share a port or a file never run at the same
+//! time.
 
 use std::fs;
 
@@ -7,8 +8,8 @@ use cargo_nondex::report::Verdict;
 
 use crate::support::{Fixture, Nondex, committed, test};
 
-/// A project whose tests `file_…` use one lock file for a while; those named `state_…` race over a
-/// counter, and one of them fails after another one. The configuration is as given.
+/// Returns a project with this configuration. Its tests `file_…` use one lock file for a while. Its
+/// tests `state_…` race on a counter, and one of them fails after another one.
 fn project(configuration: &str) -> Fixture {
     committed(&[
         ("Cargo.toml", "[package]\nname = \"locks\"\nversion = \"0.1.0\"\nedition = \"2024\"\n"),
@@ -114,14 +115,14 @@ fn tests_of_a_group_that_use_one_file_never_overlap_and_are_still_tried_in_other
         };
         assert_eq!((test.verdict, &test.race), (expected, &None), "{test:#?}");
     }
-    // Failures that others at the same time explain would change no verdict.
+    // A failure that a concurrent test explains changes no verdict, so the file is checked too.
     assert!(!project.path("target/overlap").exists());
     fs::write(project.path(".config/nextest.toml"), "").unwrap();
     let ungrouped = nondex("order").arg("state").run();
     let report = ungrouped.expect(ExitCode::Found).report();
     let race = test(&report, "state::state_counts_two").race.as_ref();
     assert_eq!(race.unwrap().with, "state::state_adds");
-    // What a project declares for its usual runner holds unless a number of jobs is given.
+    // The project's settings for its usual runner apply unless a number of jobs is given.
     let order = || Nondex::reported(&project.path(""), "order").arg("state");
     let of_libtest = order().env("RUST_TEST_THREADS", "1").run();
     fs::write(project.path(".config/nextest.toml"), "profile.default.test-threads = 1").unwrap();

@@ -1,5 +1,5 @@
-//! What is concluded does not depend on which runs are left out, and what is found at STD happens
-//! as often as without this tool.
+//! The conclusions do not depend on which runs are left out. Failures at STD are as frequent as
+//! without this tool.
 
 use std::path::Path;
 
@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use crate::support::{Fixture, Nondex};
 
-/// What must not depend on which runs are made: verdict, weakest level, places of culprits, and at
-/// each level that both runs know how many seeds failed, as far as they were run.
+/// Returns the tests whose conclusions differ: verdict, weakest level or places of culprits. Also
+/// compares the number of failing seeds at each level of both runs, as far as these seeds were run.
 fn differences(pruned: &Report, whole: &Report) -> Vec<String> {
     let places = |test: &TestReport| -> Vec<(String, String, u32)> {
         let culprits = test.culprits.iter();
@@ -20,7 +20,7 @@ fn differences(pruned: &Report, whole: &Report) -> Vec<String> {
     let mut found = Vec::new();
     for (pruned, whole) in pruned.tests.iter().zip(&whole.tests) {
         assert_eq!(pruned.id, whole.id);
-        // What it depends on is outside of every choice.
+        // The outcome of this test depends on a source that no choice controls.
         if whole.verdict == Verdict::NonDeterministic {
             continue;
         }
@@ -28,8 +28,8 @@ fn differences(pruned: &Report, whole: &Report) -> Vec<String> {
         let of = |test: &TestReport| format!("{:?} {:?}", concluded(test), test.failure_rate);
         let (ours, theirs) = (of(pruned), of(whole));
         let are_rates_alike = pruned.failure_rate.iter().all(|(level, [failed, runs])| {
-            // Fewer were run: those of them that failed, and that passed, do so without pruning
-            // too.
+            // Fewer seeds were run. Those that failed also fail without pruning, and those that
+            // passed also pass.
             let whole = whole.failure_rate.get(level);
             whole.is_none_or(|all| *failed <= all[0] && runs - failed <= all[1] - all[0])
         });
@@ -40,7 +40,7 @@ fn differences(pruned: &Report, whole: &Report) -> Vec<String> {
     found
 }
 
-/// Asserts that a run that leaves runs out concludes what one does that makes all.
+/// Asserts that a run with pruning has the same conclusions as one without.
 fn expect_alike(dir: &Path, arguments: &[&str]) -> Report {
     let run = |flags: &[&str]| Nondex::run_in(dir).args(arguments).args(flags).run().report();
     let (pruned, whole) = (run(&[]), run(&["--no-prune"]));
@@ -63,8 +63,8 @@ fn a_run_that_is_left_out_at_std_would_have_ended_as_is_said() {
 #[ignore = "second tier: makes every run"]
 fn a_run_that_is_left_out_would_have_ended_as_is_said() {
     let report = expect_alike(&Fixture::new("keys").path("app"), &[]);
-    // The comparison sees what it is for: a dependence on keys that is taken for stable, as it was
-    // before they were recorded.
+    // The comparison detects a dependence on keys that is reported as stable. This was the result
+    // before keys were recorded.
     let mut blind = report.clone();
     let tests = blind.tests.iter_mut();
     for test in tests.filter(|test| {
@@ -78,11 +78,11 @@ fn a_run_that_is_left_out_would_have_ended_as_is_said() {
     expect_alike(&Fixture::new("findings").path("app"), &["--seeds", "4"]);
 }
 
-/// Whether two counts of failures may be of one probability: their difference is within five
-/// standard deviations, which happens by chance in one of two million tests.
+/// Returns whether two counts of failures may have the same probability. Their difference must be
+/// within five standard deviations. By chance, it is larger in one of two million tests.
 fn may_be_one([a, of_a]: [u64; 2], [b, of_b]: [u64; 2]) -> bool {
     let [a, of_a, b, of_b] = [a, of_a, b, of_b].map(|n| n as f64);
-    // As if each had one failure and one pass more, so that none is certain.
+    // One more failure and one more pass, so that no estimate is 0 or 1.
     let both = (a + b + 2.0) / (of_a + of_b + 4.0);
     let deviation = (both * (1.0 - both) * (1.0 / of_a + 1.0 / of_b)).sqrt();
     (a / of_a - b / of_b).abs() <= 5.0 * deviation
@@ -92,7 +92,7 @@ fn may_be_one([a, of_a]: [u64; 2], [b, of_b]: [u64; 2]) -> bool {
 #[ignore = "second tier: measures rates"]
 fn at_std_a_test_fails_as_often_as_without_this_tool() {
     const RUNS: &str = "40";
-    // Confirming makes each run twice, so some represent all.
+    // Confirming makes each run twice, so these tests represent all.
     const TESTS: &str =
         "test(=one_hash) or test(=newtype) or test(=sharded_map) or test(=hasher_of_a_map)";
     let fixture = Fixture::new("keys");
@@ -113,7 +113,7 @@ fn at_std_a_test_fails_as_often_as_without_this_tool() {
         let ours = report.tests.iter().find(|ours| ours.id == test["id"]);
         let ours = ours.unwrap_or_else(|| panic!("{test} was not run"));
         let seen = [&test["failures"], &test["runs"]].map(|number| number.as_u64().unwrap());
-        // A test without a choice has no rate: no seed changes it.
+        // A test without a choice has no rate, because no seed changes it.
         let at_std = ours.failure_rate.get(&Level::Std);
         let at_std = at_std.copied().unwrap_or([0, seen[1]]);
         assert!(

@@ -1,4 +1,4 @@
-//! Targets with `harness = false` whose harness is neither libtest nor ours.
+//! Targets with `harness = false` whose harness is neither libtest nor the one of this project.
 
 use cargo_nondex::exit_code::ExitCode;
 use cargo_nondex::report::Verdict;
@@ -20,7 +20,7 @@ fn a_harness_with_a_pool_of_threads_runs_its_test_on_the_main_thread() {
         }
         assert_eq!(found.verdict, Verdict::ImplementationDependent, "{found:#?}");
         assert_eq!(found.weakest_level, Some(Level::Std));
-        // Nothing disturbs it: which of two threads took it was chance.
+        // No other test disturbs this one. Chance decides which of two threads takes it.
         assert!(!found.run_alone && found.culprits[0].confirmed, "{found:#?}");
         let mark = found.name.rsplit_once("_an_").or(found.name.rsplit_once("_on_"));
         let line = fixture.marked("tests/pool.rs", mark.unwrap().1);

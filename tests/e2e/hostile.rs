@@ -1,5 +1,5 @@
-//! Whatever a test does to its process, it is a result of that test alone, with what it wrote, and
-//! the report is whole.
+//! Any effect of a test on its process is a result of that test alone, with its output. The report
+//! is complete.
 
 use cargo_nondex::exit_code::ExitCode;
 use cargo_nondex::report::{Report, Verdict};
@@ -7,13 +7,13 @@ use nondex_core::Outcome;
 
 use crate::support::{Fixture, Nondex, test};
 
-/// How a failing test must be reported.
+/// Expected report of a failing test.
 struct Failing {
     test: &'static str,
     outcome: Outcome,
-    /// What its message contains.
+    /// Part of the message.
     message: &'static str,
-    /// What its captured output contains.
+    /// Parts of the captured output.
     output: &'static [&'static str],
 }
 
@@ -60,7 +60,7 @@ static FAILING: &[Failing] = &[
         &["a hook of its own"],
     ),
     failing("panics_with_a_value_that_is_no_text", Outcome::Failed, "Any", &[]),
-    // What it prints.
+    // What the test prints.
     failing(
         "floods_stdout_and_fails",
         Outcome::Failed,
@@ -86,10 +86,10 @@ static FAILING: &[Failing] = &[
         &["before ", " after"],
     ),
     failing("closes_stdio_and_fails", Outcome::Failed, "said behind closed doors", &[]),
-    // What is around it.
+    // The surroundings of the test.
     failing("changes_the_directory_and_fails", Outcome::Failed, "elsewhere", &[]),
     failing("leaves_a_child_behind_and_fails", Outcome::Failed, "and it still runs", &[]),
-    // What kind of test it is.
+    // The kind of the test.
     failing("returns_an_error", Outcome::Failed, "", &["the reason it returned"]),
     failing("should_panic_and_does_not", Outcome::Failed, "did not panic", &[]),
     failing("should_panic_with_words_and_says_others", Outcome::Failed, "these are others", &[]),
@@ -178,8 +178,8 @@ fn a_test_that_does_not_end_is_killed(report: &Report) {
     assert_eq!(report.tests.len(), 3);
     for found in &report.tests {
         assert_eq!(found.verdict, Verdict::Broken, "{found:#?}");
-        // One that only sleeps, on and on, comes to the limit of scheduled time at once. Where
-        // scheduled runs end, it is waited for longer with real threads.
+        // A test that only sleeps reaches the limit of scheduled time at once. Where scheduled runs
+        // end, the driver waits longer for the run with real threads.
         let failure = &found.failures[0];
         let is_killed = failure.outcome == Outcome::TimedOut
             && ["no end after 1s", "no end after 5s"].contains(&failure.message.as_str());

@@ -1,5 +1,5 @@
-//! Tests that depend on when their threads run are found, replayed and blamed; those that do not
-//! stay stable.
+//! Tests that depend on the schedule of their threads are found, replayed and explained. Other
+//! tests remain stable.
 
 use std::process::Command;
 
@@ -10,7 +10,7 @@ use nondex_core::{Family, Level};
 
 use crate::support::{Fixture, Nondex, test};
 
-/// How often a finding is made again.
+/// Number of replays of a finding.
 const REPLAYS: usize = 5;
 
 fn run(fixture: &Fixture, arguments: &[&str]) -> Report {
@@ -198,7 +198,7 @@ fn what_a_test_does_after_it_has_failed_is_not_shown_as_a_reason() {
 #[test]
 fn a_run_with_a_trace_fails_as_the_one_without() {
     let fixture = Fixture::new("threads");
-    // The thread is delayed in `bind`, a call of the system.
+    // The thread is delayed in the system call `bind`.
     let arguments = ["--seeds", "60", "-E", "test(socket_after_sleep_10::bug)"];
     let report = run(&fixture, &arguments);
     let found = test(&report, "times::socket_after_sleep_10::bug");
@@ -212,8 +212,9 @@ fn a_run_with_a_trace_fails_as_the_one_without() {
     traced.prints(&["Failed again as recorded"]);
 }
 
-/// The lines of a schedule, without the numbers that the system gives to what is written to, and
-/// without how many owners are left: threads that have ended give theirs up when they like.
+/// Returns the lines of a schedule without what differs between runs. These are the addresses of
+/// what is written to, and the numbers of remaining owners: ended threads release theirs at any
+/// time.
 fn schedule(output: &str) -> Vec<String> {
     let lines = output.lines().filter(|line| {
         let time = line.trim_start().split_once("  ").map(|(time, _)| time);

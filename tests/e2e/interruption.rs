@@ -1,4 +1,4 @@
-//! Runs that are interrupted, and runs at the same time.
+//! Interrupted runs, and several runs at the same time.
 
 use std::fs::{self, File};
 use std::thread;
@@ -11,8 +11,7 @@ use nix::unistd::Pid;
 
 use crate::support::{Fixture, Nondex, Output, cargo, test};
 
-/// How long a build and the start of a test may take before this test gives up: far more than they
-/// do.
+/// Time limit of this test for a build and the start of a test. It is far longer than they take.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 #[test]
@@ -32,7 +31,7 @@ fn an_interrupted_run_leaves_a_report_that_says_so() {
         );
         thread::sleep(Duration::from_millis(20));
     }
-    // As `timeout` does it: to its command, and to the group that it is in.
+    // `timeout` sends its signal both to its command and to the process group.
     let driver = Pid::from_raw(i32::try_from(child.id()).unwrap());
     for _ in 0..2 {
         kill(driver, Signal::SIGTERM).unwrap();
@@ -83,7 +82,7 @@ fn what_another_version_built_is_removed_when_nobody_uses_it_any_more() {
     let build = fixture.path("target/nondex/build");
     let list = || Nondex::command(&fixture.path(""), "list");
     list().run().expect(ExitCode::Ok);
-    // As if another version were at work there.
+    // Simulates another version that uses the folder.
     let kept = build.join("kept");
     fs::write(&kept, "").unwrap();
     fs::write(build.join("nondex-runtime"), "another version").unwrap();
@@ -103,7 +102,7 @@ fn what_another_version_built_is_removed_when_nobody_uses_it_any_more() {
     assert!(!kept.exists());
 }
 
-/// Waits until `is_so`, or fails.
+/// Waits until `is_so` returns true, and panics after [`PATIENCE`].
 fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let given_up = Instant::now() + PATIENCE;
     while !is_so() {
@@ -118,7 +117,7 @@ fn a_driver_that_is_killed_leaves_no_test_behind() {
     let folder = tempfile::tempdir().unwrap();
     let started = folder.path().join("started");
     let run = Nondex::run_in(&fixture.path(""))
-        // In scheduled time it would not wait.
+        // In scheduled time, the sleep would end at once.
         .args(["--timeout", "3600", "--real-threads", "waits"])
         .env("FIXTURE_FOLDER", folder.path());
     let mut child = run.spawn();
@@ -132,7 +131,7 @@ fn a_driver_that_is_killed_leaves_no_test_behind() {
     wait_until("the test is ended with the driver", || is_gone(test));
 }
 
-/// Whether a process has ended, though nobody may have reaped it.
+/// Returns whether a process has ended. A zombie has.
 fn is_gone(process: Pid) -> bool {
     let state = fs::read_to_string(format!("/proc/{process}/stat"));
     state.map_or(true, |state| state.contains(") Z "))
@@ -144,7 +143,7 @@ fn ctrl_c_ends_the_tests_of_another_command() {
     let folder = tempfile::tempdir().unwrap();
     let started = folder.path().join("started");
     let process = || fs::read_to_string(&started).ok()?.parse().ok();
-    // All tests of an executable, as `cargo test` runs them, and one, as nextest does.
+    // All tests of an executable, as with `cargo test`, and one test, as with nextest.
     for named in [&["waits"][..], &["--exact", "waits", "--nocapture"]] {
         let run = Nondex::command(&fixture.path(""), "with")
             .args(["--real-threads", "--"])
@@ -169,11 +168,11 @@ fn a_signal_for_the_driver_alone_ends_its_command_and_shows_in_the_exit_code() {
     let fixture = Fixture::new("no-tests");
     let folder = tempfile::tempdir().unwrap();
     let started = folder.path().join("started");
-    // The other signals are ignored where this test runs in the background, or by `nohup`.
+    // Other signals are ignored where this test runs in the background or under `nohup`.
     for (script, expected) in [
-        // As of a shell whose command a signal ended.
+        // The exit code of a shell whose command a signal ended.
         ("", 143),
-        // One that has something to do before it ends.
+        // A command that handles the signal before it ends.
         ("trap 'exit 7' TERM", 7),
     ] {
         let path = started.display();

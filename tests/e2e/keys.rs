@@ -1,5 +1,5 @@
-//! What depends on the keys of std's `RandomState` is found at STD, at the line that makes the
-//! state. That it is found without pruning too is for [`guard`](crate::guard).
+//! Dependences on the keys of std's `RandomState` are found at STD, at the line that creates the
+//! state. [`guard`](crate::guard) tests that pruning does not change this.
 
 use cargo_nondex::exit_code::ExitCode;
 use cargo_nondex::report::Verdict;
@@ -7,7 +7,7 @@ use nondex_core::{Family, Level};
 
 use crate::support::{Fixture, Nondex, test};
 
-/// The tests whose culprit is the line that is marked with their name.
+/// Tests whose culprit is the line that is marked with their name.
 const MARKED: [&str; 12] = [
     "one_hash",
     "poor_man_s_random_number",

@@ -1,4 +1,4 @@
-//! Known flakes: a test may be flaky until a date, by the cause that is written down.
+//! Known flakes: a test may be flaky until a date, for the recorded cause.
 
 use std::fs;
 
@@ -43,7 +43,7 @@ fn a_known_flake_does_not_fail_the_run_until_its_cause_or_its_date_changes() {
     );
     known(&project, &["check"]).run().expect(ExitCode::Ok);
 
-    // Lines come before the cause, and the verdict stays in sight.
+    // The cause is recognised at another line, and the report still has the verdict.
     let source = project.path("src/logs.rs");
     let before = fs::read_to_string(&source).unwrap();
     let (documentation, code) = before.split_at(before.find("\nuse ").unwrap());
@@ -61,14 +61,14 @@ fn a_known_flake_does_not_fail_the_run_until_its_cause_or_its_date_changes() {
         output.stderr
     );
 
-    // Another day: it is reported, and counts in a strict run.
+    // After the date, the entry is reported, and a strict run fails.
     added("2000-01-01");
     let report = run(&project).run().expect(ExitCode::Ok).report();
     assert_eq!(report.overdue[0].reason, OverdueReason::Expired);
     run(&project).arg("--strict").run().expect(ExitCode::Found);
     known(&project, &["check"]).run().expect(ExitCode::Found);
 
-    // Another cause.
+    // A different cause does not match the entry.
     let text = fs::read_to_string(project.path(FILE)).unwrap();
     fs::write(project.path(FILE), text.replace("src/logs.rs: ", "src/logs.rs: not ")).unwrap();
     let output = run(&project).run();

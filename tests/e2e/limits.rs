@@ -1,5 +1,5 @@
-//! A time limit ends what hangs, and is no reason to call a test a hanging one that is only slow
-//! under a shim.
+//! A time limit ends a test that hangs. A test that is only slow under a shim is not reported as
+//! hanging.
 
 use std::fs;
 
@@ -14,7 +14,7 @@ fn a_test_that_is_slow_in_another_order_does_not_hang_and_one_that_hangs_does() 
     let fixture = Fixture::new("limits");
     let output = Nondex::run_in(&fixture.path(""))
         .args(["--timeout", "1", "--levels", "ONE", "--seeds", "2"])
-        // In scheduled time, nothing that sleeps is slow.
+        // In scheduled time, sleeping takes no time, so no test would be slow.
         .args(["--real-threads", "-E", "not test(hour)"])
         .run();
     let report = output.expect(ExitCode::Found).report();
@@ -22,7 +22,7 @@ fn a_test_that_is_slow_in_another_order_does_not_hang_and_one_that_hangs_does() 
     let slow = test(&report, "tests::is_slow_in_another_order");
     assert_eq!(slow.verdict, Verdict::Stable, "{slow:?}");
     assert_eq!(slow.failure_rate[&Level::One], [0, 2]);
-    // Two clean runs, a first seed that was cut short, and each seed to its end.
+    // Two clean runs, a first seed that the limit ended, and all seeds without the limit.
     assert_eq!((slow.runs, slow.implied), (2 + 1 + 2, 0));
     assert_eq!(
         slow.notes,
@@ -36,17 +36,17 @@ fn a_test_that_is_slow_in_another_order_does_not_hang_and_one_that_hangs_does() 
     assert!(hangs.culprits[0].confirmed);
     assert_eq!(hangs.failures[0].outcome, Outcome::TimedOut);
     assert_eq!(hangs.failures[0].message, "no end after 5s");
-    // Every line that makes it hang again gives it as long as the hang was proven with.
+    // Each command that reproduces the hang has the time limit that proved it.
     let reproduce = hangs.reproduce.as_deref().unwrap();
     assert!(reproduce.ends_with(" --timeout 5"), "{reproduce}");
     let limits = hangs.failures.iter().map(|failure| failure.limit_ms);
     assert!(limits.clone().all(|limit| limit == Some(5_000)), "{hangs:?}");
 
-    // What ends nowhere is not waited for longer.
+    // A test that never ends does not get a longer limit.
     let always = test(&report, "tests::always_hangs");
     assert_eq!(always.verdict, Verdict::Broken);
     assert_eq!(always.failures[0].message, "no end after 1s");
-    // Where its thread is, innermost of the user's lines.
+    // The innermost of the user's lines at which the thread is.
     let sleeps = fixture.line("src/lib.rs", "for ever");
     assert_eq!(always.failures[0].line, Some(sleeps));
     let reproduce = always.reproduce.as_deref().unwrap();
@@ -56,7 +56,7 @@ fn a_test_that_is_slow_in_another_order_does_not_hang_and_one_that_hangs_does() 
     let place = format!("src/lib.rs:{sleeps}: no end after 1s");
     assert!(replayed.stderr.contains(&place), "{}", replayed.stderr);
 
-    // An hour that costs nothing here is one for everybody else.
+    // An hour that takes no time here is an hour in a plain build.
     let output = Nondex::run_in(&fixture.path(""))
         .args(["--levels", "ONE", "--seeds", "3", "-E", "test(hour)"])
         .run();
@@ -72,13 +72,13 @@ fn a_test_that_is_slow_in_another_order_does_not_hang_and_one_that_hangs_does() 
     replayed.run().expect(ExitCode::Found);
 }
 
-/// From now on, no process of this thread may change how its memory is laid out, as a container's
-/// policy forbids it.
+/// Forbids this thread and its processes to change their memory layout, as the policy of a
+/// container does.
 fn forbid_personality() {
     use seccompiler::{
         SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
     };
-    // This one asks what it is.
+    // This argument queries the layout without changing it.
     let (length, asks) = (SeccompCmpArgLen::Dword, 0xffff_ffff);
     let changes = SeccompCondition::new(0, length, SeccompCmpOp::Ne, asks).unwrap();
     let rule = SeccompRule::new(vec![changes]).unwrap();
@@ -107,7 +107,7 @@ fn every_command_that_fixes_addresses_says_so_where_it_cannot() {
     fs::write(fixture.path("src/lib.rs"), suite).unwrap();
     let few = ["--seeds", "10", "--levels", "STD"];
     let calls = || {
-        // Later commands read the report of the first one.
+        // The later commands read the report of the first one.
         let run = Nondex::run_in(&fixture.path(".")).args(few).run();
         let reproduce = test(&run.report(), "takes_the_first").reproduce.clone();
         let replay = Nondex::pasted(&fixture.path("."), &reproduce.unwrap()).run();

@@ -1,5 +1,5 @@
-//! How tests are linked: with libc as a shared library, whose functions can be replaced, and
-//! without optimisation at that time.
+//! Linking of tests: with libc as a shared library, whose functions can be replaced, and without
+//! link-time optimisation.
 
 use cargo_nondex::exit_code::ExitCode;
 
@@ -29,12 +29,12 @@ fn tests_with_libc_inside_are_refused_at_once_and_told_why() {
             .to_owned(),
     ] {
         std::fs::write(folder.join("config.toml"), &text).unwrap();
-        // Twice: cargo remembers what rustc said.
+        // Twice, because cargo caches the output of rustc.
         for _ in 0..2 {
             expect_the_reason(&run().run());
         }
     }
-    // The text about other systems does not matter here.
+    // Flags for another system do not matter here.
     let text = "[target.'cfg(windows)']\nrustflags = ['-C', 'target-feature=+crt-static']";
     std::fs::write(folder.join("config.toml"), text).unwrap();
     run().run().expect(ExitCode::Ok);
@@ -64,7 +64,7 @@ fn a_program_that_aborts_when_it_panics_is_built_beside_its_tests() {
         .expect(ExitCode::Ok);
 }
 
-/// The triple that tests are built for.
+/// Returns the triple that tests are built for.
 fn target_triple() -> String {
     let version = plain_command("rustc", std::path::Path::new("/")).arg("-vV").output().unwrap();
     let text = String::from_utf8(version.stdout).unwrap();

@@ -1,16 +1,16 @@
-//! What only the lock file changes acts on those that depend on what is locked otherwise, and on
-//! nobody else.
+//! A change of the lock file alone affects the packages that depend on the changed versions, and no
+//! others.
 
 use std::collections::BTreeSet;
 use std::fs;
 
 use cargo_nondex::exit_code::ExitCode;
 
-use crate::distance::{FLAKY, REGRESSION, deflake, failing, manifest, repository, said};
+use crate::distance::{FLAKY, REGRESSION, deflake, failing, impacts, manifest, repository};
 use crate::support::{Fixture, Nondex, commit, edit};
 
-/// A workspace of two packages. One of them depends on a published crate, whose two versions are
-/// kept with the project.
+/// Returns a workspace of two packages. One depends on a published crate, of which the project
+/// keeps two versions.
 fn workspace() -> Fixture {
     let of_version = |version: u8| manifest("dep", "").replace("0.1.0", &format!("1.0.{version}"));
     let source =
@@ -62,7 +62,7 @@ fn another_version_of_a_dependency_acts_on_those_that_depend_on_it() {
     assert_eq!(ran, BTreeSet::from(["asks_nothing"]));
     let output = deflake(&project, "").arg("--workspace").run();
     let report = output.report();
-    let said = said(&report);
-    assert_eq!(said["asks"], REGRESSION, "{}", output.stderr);
-    assert_eq!(said["other"], FLAKY, "{}", output.stderr);
+    let impacts = impacts(&report);
+    assert_eq!(impacts["asks"], REGRESSION, "{}", output.stderr);
+    assert_eq!(impacts["other"], FLAKY, "{}", output.stderr);
 }

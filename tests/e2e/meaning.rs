@@ -1,21 +1,21 @@
-//! What gives code that stays as it is another meaning: a test that runs nothing of the change, and
-//! nevertheless has another outcome, is not cleared.
+//! Changes that alter the meaning of unchanged code. A test that runs none of the changed code, but
+//! has another outcome, is not cleared.
 //!
 //! Each test fails in the user's own folder, and passes in the checkout of the code before the
 //! change.
 
 use std::fs;
 
-use crate::distance::{FLAKY, REGRESSION, deflake, failing, manifest, repository, said};
+use crate::distance::{FLAKY, REGRESSION, deflake, failing, impacts, manifest, repository};
 use crate::support::{Fixture, commit, edit};
 
-/// A package of a workspace: its name, its files, and what is changed in it.
+/// Package of a workspace: its name, its files, and the change in it.
 struct Package {
     name: &'static str,
     files: &'static [(&'static str, &'static str)],
-    /// The file of the test, and what it runs first.
+    /// File of the test, and the statement that it runs first.
     test: (&'static str, &'static str),
-    /// A file, what is in it, and what is there instead; of a new file all.
+    /// File, text in it, and replacement. The text is empty for a new file.
     change: (&'static str, &'static str, &'static str),
 }
 
@@ -162,8 +162,8 @@ const PACKAGES: &[Package] = &[
     },
 ];
 
-/// These packages in a workspace that has one itself, which has the sources of another one that is
-/// no member.
+/// Returns a workspace of these packages. The root is a package too, and its folder has a package
+/// that is not a member.
 fn workspace() -> Fixture {
     let mut files: Vec<(String, String)> = Vec::new();
     for package in PACKAGES {
@@ -206,7 +206,7 @@ fn workspace() -> Fixture {
     repository(&files)
 }
 
-/// Changes all packages, and asserts the reports on those with these names.
+/// Changes all packages, and asserts the reports on the ones with these names.
 fn expect_blamed(project: &Fixture, names: &[&str]) {
     for Package { name, change: (file, old, new), .. } in PACKAGES {
         let file = format!("{name}/{file}");
@@ -220,11 +220,11 @@ fn expect_blamed(project: &Fixture, names: &[&str]) {
     let selected = names.iter().flat_map(|name| ["-p", name]);
     let output = deflake(project, "").args(selected).run();
     let report = output.report();
-    let said = said(&report);
-    assert_eq!(said.len(), names.len(), "{}", output.stderr);
+    let impacts = impacts(&report);
+    assert_eq!(impacts.len(), names.len(), "{}", output.stderr);
     for name in names {
         let expected = if *name == "plain" { FLAKY } else { REGRESSION };
-        assert_eq!(said.get(name), Some(&expected), "{name}: {}", output.stderr);
+        assert_eq!(impacts.get(name), Some(&expected), "{name}: {}", output.stderr);
     }
 }
 
@@ -242,11 +242,11 @@ fn whatever_gives_other_code_another_meaning_is_held_against_those_that_run_that
     let names: Vec<&str> = names.chain(["user"]).collect();
     expect_blamed(&project, &names);
 
-    // What one package asks for, another one gets.
+    // A feature that one package enables is enabled for the others too.
     commit(&project);
     let feature = "kept = { path = \"../kept\"";
-    let asked = format!("{feature}, features = [\"loud\"]");
-    edit(&project, "asks/Cargo.toml", &[(feature, &asked)]);
+    let enabled = format!("{feature}, features = [\"loud\"]");
+    edit(&project, "asks/Cargo.toml", &[(feature, &enabled)]);
     let output = deflake(&project, "").args(["--workspace", "-E", "package(user)"]).run();
-    assert_eq!(said(&output.report())["user"], REGRESSION, "{}", output.stderr);
+    assert_eq!(impacts(&output.report())["user"], REGRESSION, "{}", output.stderr);
 }

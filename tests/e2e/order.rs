@@ -1,5 +1,5 @@
-//! Tests that depend on those before them in their process. What the fixture's tests come to is in
-//! its `truth.json`.
+//! Tests that depend on earlier tests of their process. The expected results of the fixture's tests
+//! are in its `truth.json`.
 
 mod brittle;
 mod checks;
@@ -19,12 +19,12 @@ use serde_json::Value;
 
 use crate::support::{Fixture, Nondex, Output};
 
-/// A call with a folder for temporary files that nothing was left in.
+/// Makes a call with an empty folder for temporary files.
 fn nondex(fixture: &Fixture, command: &str, args: &[&str]) -> Output {
     called(fixture, Nondex::command(&fixture.path(""), command).args(args))
 }
 
-/// The same, whose report is read.
+/// Makes the same call with a JSON report.
 fn reported(fixture: &Fixture, command: &str, args: &[&str]) -> Output {
     let shown = ["--offline", "--message-format", "json"];
     nondex(fixture, command, &[&shown, args].concat())
@@ -37,7 +37,7 @@ fn called(fixture: &Fixture, call: Nondex) -> Output {
     call.env("TMPDIR", folder).run()
 }
 
-/// The output of the command that reproduces a test's failure.
+/// Runs the command that reproduces a test's failure.
 fn reproduced(fixture: &Fixture, test: &TestReport) -> Output {
     let command = test.reproduce.as_deref().expect("it can be reproduced");
     called(fixture, Nondex::pasted(&fixture.path(""), command))
@@ -74,8 +74,8 @@ fn expect_truth(fixture: &Fixture, report: &Report) {
     }
 }
 
-/// Asserts that these are the parts of the state that the tests share, and that the lines are named
-/// that change and use it, where there is a line.
+/// Asserts that the report names the state that the tests share. If the truth has lines, it also
+/// names the lines that change and use the state.
 fn expect_state(fixture: &Fixture, found: &[SharedState], truth: &Value, test: &str) {
     let Some(expected) = truth["state"].as_array() else {
         assert!(found.is_empty(), "{test}: {found:?}");
@@ -117,14 +117,14 @@ fn expect_lines(fixture: &Fixture, found: &SharedState, test: &str) {
         let text = line(&defined.file, defined.line);
         assert!(text.contains("static") && text.contains(symbol), "{test}: {text}");
     }
-    // The registers that watch it are not everywhere to be had.
+    // The watchpoints that observe these accesses are only available on x86_64.
     if cfg!(not(target_arch = "x86_64")) && (is_static || found.kind == "hook") {
         return;
     }
     let read = found.read.as_ref().expect(test);
     let text = line(&read.file, read.line);
     assert!(text.contains(symbol), "{test} reads: {text}");
-    // The end of a thread comes after its test.
+    // This line runs when a thread ends, which is after its test.
     if symbol == "ENDED" {
         return;
     }

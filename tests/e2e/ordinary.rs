@@ -1,4 +1,4 @@
-//! A test is called broken only when it fails without this tool, too.
+//! A test is called broken only if it also fails without this tool.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,7 +15,7 @@ fn run(fixture: &Fixture) -> Nondex {
     Nondex::run_in(&fixture.path("")).args(["--seeds", "4"]).env("FIXTURE_FOLDER", folder)
 }
 
-/// The names in the project's folder, but for what cargo makes there.
+/// Returns the names in the project's folder, except for what cargo creates there.
 fn names(fixture: &Fixture) -> BTreeSet<String> {
     let entries = fs::read_dir(fixture.path("")).unwrap();
     let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -36,7 +36,8 @@ fn what_fails_only_for_what_this_tool_adds_is_not_broken_and_no_success() {
 
     let environment = test(&report, "tests::asks_for_the_environment");
     assert_eq!(environment.verdict, Verdict::NotRun, "{environment:#?}");
-    // Chance passes three times easily, so it is run more often, as long as there is time.
+    // A test of chance may well pass three times, so the plain build runs more often if there is
+    // time.
     let Some([0, runs @ 3..=20]) = environment.plain else {
         panic!("{environment:#?}");
     };
@@ -47,16 +48,16 @@ fn what_fails_only_for_what_this_tool_adds_is_not_broken_and_no_success() {
         "{environment:#?}"
     );
     assert!(!environment.failures.is_empty());
-    // The mirror is as large as std, and asks a test's allocator for as much, also the first time
-    // that a call is met.
+    // The mirror's types have the size of std's. They allocate as std does, also when a call is
+    // made for the first time.
     let size = test(&report, "tests::asks_for_the_size");
     assert_eq!(size.verdict, Verdict::Stable, "{size:#?}");
     let allocations = test(&report, "tests::asks_for_allocations");
     assert_eq!(allocations.verdict, Verdict::Stable, "{allocations:#?}");
-    // Nor does the thread that waits for the test ask for any meanwhile.
+    // The thread that waits for the test allocates nothing during the test.
     let others = test(&report, "tests::asks_for_allocations_of_other_threads");
     assert_eq!(others.verdict, Verdict::Stable, "{others:#?}");
-    // Chance fails three times as easily.
+    // Three failures by chance are just as likely.
     let broken = test(&report, "tests::is_broken");
     assert!(
         broken.verdict == Verdict::Broken
@@ -66,11 +67,11 @@ fn what_fails_only_for_what_this_tool_adds_is_not_broken_and_no_success() {
     assert_eq!(note(broken), "it fails in a plain build too");
     let flaky = test(&report, "tests::is_flaky_in_an_ordinary_build");
     assert_eq!((flaky.verdict, flaky.plain), (Verdict::Unknown, Some([3, 4])));
-    // No order decides how often keys are compared, but the keys of std's hasher do.
+    // No order decides how often keys are compared, but the random keys of std's hasher do.
     let chance = test(&report, "tests::counts_comparisons");
     assert_eq!(chance.verdict, Verdict::Unknown, "{chance:#?}");
     assert!(chance.plain.is_some_and(|[failures, _]| failures > 0));
-    // A doctest is not compared, and the report shows it.
+    // Doctests are not compared with a plain build. The report shows this.
     let doctest = report.tests.iter().find(|test| test.binary.contains("doc"));
     let doctest = doctest.expect("there is a doctest");
     assert_eq!((doctest.verdict, doctest.plain), (Verdict::Broken, None));

@@ -8,7 +8,7 @@ use nondex_core::Level;
 
 use crate::support::{Fixture, Nondex, Output, cargo, plain_command, test};
 
-/// Tests that rely on a choice, each with its API, the comment at its line, and its level.
+/// Tests that rely on a choice: API, mark of the line, and level.
 const FOUND: [(&str, &str, &str, Level); 3] = [
     ("the_first_replica_answers", "nondex_collections::choose", "choose", Level::One),
     ("two_requests_have_one_replica", "nondex_collections::choose", "choose", Level::Full),
@@ -34,8 +34,8 @@ fn expect_found(report: &Report, fixture: &Fixture) {
     assert_eq!(report.summary.stable, 2);
 }
 
-/// A run of the project in `folder`. The mirror is compiled for each mode, and nothing but its
-/// lines is looked at.
+/// Runs the project in `folder`. The mirror is compiled for each mode, so it has only the debug
+/// information that the test uses: lines.
 fn run(folder: &Path, more: &[&str]) -> Output {
     Nondex::run_in(folder)
         .args(["--lib", "--seeds", "4"])
@@ -67,7 +67,7 @@ fn own_choices_follow_the_seed_in_both_modes_and_are_canonical_without() {
     let swapped = run(&folder, &["--mode", "swap"]);
     expect_found(&swapped.expect(ExitCode::Found).report(), &fixture);
 
-    // Without the models or the calls, and without the tool.
+    // Without the models, without the calls, and without the tool.
     for [option, value] in [["--skip-models", "^own_"], ["--skip-files", "src/lib.rs"]] {
         let report = run(&folder, &[option, value]).expect(ExitCode::Ok).report();
         assert_eq!(report.summary.choice_points, 0, "{option}");

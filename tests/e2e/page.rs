@@ -1,4 +1,4 @@
-//! The report as a page, of a real run.
+//! The HTML report of a real run.
 
 use std::fs;
 
@@ -16,7 +16,7 @@ fn the_page_of_a_run_has_its_finding_with_the_source_the_command_and_the_history
         output.expect(ExitCode::Found);
         output.report()
     };
-    // The history has the first run when the second one ends.
+    // The page shows the history, which has the first run when the second one ends.
     run();
     let report = run();
     let found = test(&report, "tests::std_own_map");
@@ -40,7 +40,7 @@ fn the_page_of_a_run_has_its_finding_with_the_source_the_command_and_the_history
     ] {
         assert!(page.contains(text), "{text}");
     }
-    // Elsewhere, of a report that is given.
+    // A given report is written to a given file.
     let other = app.join("shown/page.html");
     let given = Nondex::command(&app, "report")
         .args(["--report", "target/nondex/latest/report.json", "--html"])

@@ -1,7 +1,7 @@
-//! Where changed code may run: a test that ran it anywhere is not cleared.
+//! Places where changed code may run. A test that ran it in any of them is not cleared.
 //!
 //! Each test fails in the user's own folder, and passes in the checkout of the code before the
-//! change: the report on it follows from what it ran alone.
+//! change. So the report on it depends only on what it ran.
 
 use std::collections::BTreeMap;
 
@@ -15,8 +15,8 @@ fn deflake(project: &Fixture) -> Nondex {
     Nondex::reported(&project.path(""), "deflake").args(arguments)
 }
 
-/// The report on each failing test, with the lines that it reached.
-fn said(report: &Report) -> BTreeMap<&str, (Blame, Vec<u32>)> {
+/// Returns the reported verdict for each failing test, with the lines that it ran.
+fn impacts(report: &Report) -> BTreeMap<&str, (Blame, Vec<u32>)> {
     let changes = report.tests.iter().filter_map(|test| {
         let change = test.change.as_ref()?;
         let lines = change.lines.iter().map(|line| line.line);
@@ -271,8 +271,9 @@ fn expected() -> BTreeMap<&'static str, (Blame, Vec<u32>)> {
         ("calls_a_closure", 28),
         ("drops_a_value", 36),
     ];
-    let met = of_changed.map(|name| (name, 3)).into_iter().chain(others);
-    met.map(|(name, line)| (name, (Blame::Regression, vec![line])))
+    let lines = of_changed.map(|name| (name, 3)).into_iter().chain(others);
+    lines
+        .map(|(name, line)| (name, (Blame::Regression, vec![line])))
         .chain([("runs_other_code", (Blame::Flaky, vec![]))])
         .collect()
 }
@@ -287,7 +288,7 @@ fn project() -> Fixture {
 fn changed_code_is_met_wherever_it_runs() {
     let project = project();
     let output = deflake(&project).run();
-    assert_eq!(said(&output.report()), expected(), "{}", output.stderr);
+    assert_eq!(impacts(&output.report()), expected(), "{}", output.stderr);
 }
 
 #[test]
@@ -304,7 +305,7 @@ fn changed_code_is_met_whatever_the_profile_makes_of_it() {
         let output = call
             .env("RUSTFLAGS", "--remap-path-prefix=/=/elsewhere/ -Csymbol-mangling-version=v0")
             .run();
-        assert_eq!(said(&output.report()), expected(), "{profile:?}: {}", output.stderr);
+        assert_eq!(impacts(&output.report()), expected(), "{profile:?}: {}", output.stderr);
     }
 }
 
@@ -317,5 +318,5 @@ fn nothing_is_said_of_a_program_that_does_not_know_its_lines() {
         .run();
     let unknown = || (Blame::Unknown, vec![]);
     let expected = BTreeMap::from([("runs_other_code", unknown()), ("forks", unknown())]);
-    assert_eq!(said(&output.report()), expected, "{}", output.stderr);
+    assert_eq!(impacts(&output.report()), expected, "{}", output.stderr);
 }

@@ -1,5 +1,5 @@
-//! Children, forked processes and threads of C are distinguished; nothing that is interposed makes
-//! one of them wait for ever; and directories are met however they are read.
+//! Children, forked processes and threads of C are distinguished. No interposed function makes one
+//! of them wait for ever. A choice is made for directories, however they are read.
 
 use cargo_nondex::exit_code::ExitCode;
 use cargo_nondex::report::{Report, TestReport, Verdict};
@@ -16,7 +16,7 @@ fn run(target: &str) -> Output {
         .run()
 }
 
-/// Asserts the verdict of all tests that are `wanted` by their names; how many there are.
+/// Asserts the verdict of all tests whose name `wanted` accepts. Returns their number.
 fn expect_all(report: &Report, wanted: fn(&str) -> bool, verdict: Verdict) -> usize {
     let tests = report.tests.iter();
     let tests: Vec<_> = tests.filter(|test| wanted(&test.name)).collect();
@@ -94,7 +94,7 @@ fn whoever_waits_for_the_lock_of_a_tests_allocator_is_woken() {
 fn an_allocator_may_hold_its_lock_over_a_fork() {
     let report = run("forking").report();
     assert_eq!(expect_all(&report, |_| true, Verdict::Stable), 1);
-    // A clean run that hangs is judged with real threads.
+    // If a clean run hangs, the test is judged with real threads.
     assert_eq!(report.tests[0].real_threads, None, "{report:#?}");
 }
 

@@ -1,4 +1,4 @@
-//! Small tests of several threads are run under all schedules with few preemptions.
+//! Small tests with several threads are run under all schedules with few preemptions.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! A campaign that is divided among jobs, as on CI, is together what it is as one run.
+//! The parts of a campaign that is divided among CI jobs have the same result together as one run.
 
 use std::fs;
 use std::path::Path;
@@ -22,11 +22,11 @@ fn run(app: &Path, arguments: &[&str]) -> Report {
     run.args(TESTS).args(arguments).run().report()
 }
 
-/// The reports, joined by the command.
+/// Returns the report that `report merge` makes of these.
 fn merged(app: &Path, reports: &[Report]) -> Report {
     let folder = tempfile::tempdir().unwrap();
     for (number, report) in reports.iter().enumerate() {
-        // As artifacts are downloaded: a folder for each.
+        // Each artifact is downloaded to a separate folder.
         let job = folder.path().join(number.to_string());
         fs::create_dir(&job).unwrap();
         let text = serde_json::to_string(report).unwrap();
@@ -51,7 +51,8 @@ fn shards_by_each_level_are_together_what_one_run_is() {
     expect_the_same(&Level::ALL.map(Level::name));
 }
 
-/// Asserts that shards by seeds, and shards by these levels, are together what one run is.
+/// Asserts that shards by seeds, and shards by these levels, have the same result together as one
+/// run.
 fn expect_the_same(levels: &[&str]) {
     let fixture = Fixture::new("findings");
     let app = fixture.path("app");
@@ -71,11 +72,11 @@ fn expect_the_same(levels: &[&str]) {
     let by_levels: Vec<Report> =
         by_levels.map(|levels| run(&app, &["--seeds", "4", "--levels", levels])).collect();
     for report in &by_levels {
-        let asked = report.run.levels[0];
+        let level = report.run.levels[0];
         for found in report.tests.iter().filter(|test| test.weakest_level.is_some()) {
             let whole = test(&whole, &found.name);
-            assert_eq!(found.weakest_level, whole.weakest_level, "at {asked}");
-            assert_eq!(found.advice(), whole.advice(), "at {asked}");
+            assert_eq!(found.weakest_level, whole.weakest_level, "at {level}");
+            assert_eq!(found.advice(), whole.advice(), "at {level}");
         }
     }
     let together = merged(&app, &by_levels);

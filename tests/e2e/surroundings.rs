@@ -14,7 +14,7 @@ fn a_test_meets_what_cargo_gives_it() {
 
     let mut plain = plain_command(cargo(), &root);
     plain.args(["test", "--quiet", "--offline", "-p", "app", "--test", "surroundings"]);
-    // Variables of ours and of the shell are the same in both.
+    // The variables of this tool and of the shell are the same in both.
     plain
         .env("NONDEX_CACHE_DIR", crate::support::cache())
         .env("NONDEX_THOROUGH", "true")
@@ -30,7 +30,7 @@ fn a_test_meets_what_cargo_gives_it() {
     let report = output.expect(ExitCode::Ok).report();
     assert_eq!(report.tests.len(), 3);
 
-    // Only the folder that things are built in differs, and must.
+    // Only the build folder differs, as it must.
     let build = fs::read_dir(project.path("target/nondex/build"))
         .unwrap()
         .map(|entry| entry.unwrap().path());
@@ -72,8 +72,8 @@ fn a_runner_of_the_users_is_run_in_whichever_form_it_is_written() {
     }
 }
 
-/// Without the hash in the names of folders of build scripts, which is made from the path of the
-/// build.
+/// Replaces the hash in the folder names of build scripts, which cargo computes from the path of
+/// the build.
 fn without_hashes(dump: &str) -> String {
     let is_hash =
         |part: &str| part.len() == 16 && part.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -81,7 +81,7 @@ fn without_hashes(dump: &str) -> String {
     parts.map(|part| if is_hash(&part[..part.len() - 1]) { "<hash>" } else { part }).collect()
 }
 
-/// The one doctest of the project.
+/// Name of the only doctest of the project.
 const DOCTEST: &str = "library::doc/library$library/src/lib.rs - greet (line 5)";
 
 #[test]

@@ -1,4 +1,4 @@
-//! The shell steps of the workflow to copy, as a runner would run them.
+//! The shell steps of the workflow template, run as a CI runner runs them.
 
 use std::fs;
 use std::path::Path;
@@ -9,10 +9,10 @@ use nondex_core::Level;
 
 use crate::support::{Fixture, Nondex, cache, plain_command, repository};
 
-/// Where a job's report is, for the job that joins them.
+/// Path of a job's report, which the merging job reads.
 const REPORT: &str = "target/nondex/latest/report.json";
 
-/// The scripts of all steps that call the tool.
+/// Returns the scripts of all steps that call the tool.
 fn steps(workflow: &str) -> Vec<String> {
     let mut steps = Vec::new();
     let mut lines = workflow.lines().peekable();
@@ -30,7 +30,7 @@ fn steps(workflow: &str) -> Vec<String> {
     steps
 }
 
-/// The values of a matrix: `name: [a, b]`.
+/// Returns the values of a matrix: `name: [a, b]`.
 fn matrix<'a>(workflow: &'a str, name: &str) -> Vec<&'a str> {
     let mut lines = workflow.lines().map(str::trim);
     let values = lines.find_map(|line| line.strip_prefix(&format!("{name}: [")));
@@ -38,7 +38,7 @@ fn matrix<'a>(workflow: &'a str, name: &str) -> Vec<&'a str> {
     values.map(|value| value.trim_matches('"')).collect()
 }
 
-/// Runs a step as GitHub does: the code it ends with.
+/// Runs a step as GitHub does. Returns its exit code.
 fn run(script: &str, dir: &Path) -> Option<i32> {
     let own = Path::new(env!("CARGO_BIN_EXE_cargo-nondex")).parent().unwrap();
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -71,7 +71,7 @@ fn the_jobs_of_the_workflow_do_their_work_and_the_last_one_is_red_for_what_they_
     let ranges = matrix(&workflow, "seeds");
     let of_seeds = |value: &&str| seeds.replace("${{ matrix.seeds }}", value);
     let by_level = levels.iter().map(|level| of_level(level)).collect();
-    // Two of the nightly jobs are as good as four.
+    // Two of the nightly jobs are enough for this test.
     let by_seeds = ranges.iter().take(2).map(of_seeds).collect();
 
     let project = Fixture::example("quickstart");
@@ -83,9 +83,9 @@ fn the_jobs_of_the_workflow_do_their_work_and_the_last_one_is_red_for_what_they_
         let _ = fs::remove_dir_all(&reports);
         for (number, script) in jobs.iter().enumerate() {
             assert!(!script.contains("${{"), "{script}");
-            // What it finds does not fail it.
+            // A finding does not make the step fail.
             assert_eq!(run(script, &root), Some(0));
-            // As artifacts are downloaded: a folder for each.
+            // Each artifact is downloaded to a separate folder.
             let artifact = reports.join(format!("nondex-{number}"));
             fs::create_dir_all(&artifact).unwrap();
             fs::copy(root.join(REPORT), artifact.join("report.json")).unwrap();

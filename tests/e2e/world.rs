@@ -1,5 +1,4 @@
-//! `cargo nondex test` runs every test once with choices that are always the same, and reports what
-//! it cannot control.
+//! `cargo nondex test` runs every test once with fixed choices, and reports what it cannot control.
 
 use cargo_nondex::exit_code::ExitCode;
 use cargo_nondex::report::Verdict;
@@ -84,7 +83,7 @@ fn another_seed_makes_other_choices_and_says_what_names_the_call() {
     let report = output.report();
     let found = test(&report, "tests::needs_the_keys_in_order");
     assert_eq!(found.verdict, Verdict::ImplementationDependent);
-    // One run at the seed, and one in canonical order.
+    // One run with the seed, and one in canonical order.
     assert_eq!(found.runs, 2);
 }
 
@@ -142,7 +141,7 @@ fn another_command_has_tests_with_the_same_choices_and_its_own_exit_code() {
     }
     let seeded = with(&["--seed", "1"], &["needs_the_keys_in_order"]);
     assert_eq!(seeded.code, Some(101), "{}", seeded.stdout);
-    // nextest starts a test like this.
+    // This is how nextest starts a test.
     let named = ["--", "--exact", "tests::fails", "--nocapture", "--ignored"];
     let failed = with(&[], &named);
     assert_eq!(failed.code, Some(101), "{}", failed.stdout);
@@ -183,6 +182,6 @@ fn only_tests_that_run_what_is_changed_run_again_and_only_for_the_same_choices()
     let output = run(&[]);
     output.expect(ExitCode::Found);
     assert_eq!(names(&output), ["twos"]);
-    // What passed in canonical order is no evidence about other choices.
+    // A pass in canonical order is no evidence about other choices.
     assert_eq!(names(&run(&["--seed", "7"])), ["ones", "twos"]);
 }

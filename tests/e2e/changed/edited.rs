@@ -1,12 +1,12 @@
-//! An edit that is taken back again.
+//! Temporary edits.
 
 use std::fs;
 use std::path::Path;
 
 use crate::support::{self, Fixture};
 
-/// A file in which one text stands instead of another, until that is undone. What runs see
-/// meanwhile must not make the next one know more: the history is put back, too.
+/// A file in which one text is replaced until the edit is undone. Undoing also restores the
+/// history: the next run must not know what runs saw meanwhile.
 pub(super) struct Edited<'a> {
     project: &'a Fixture,
     file: &'a str,

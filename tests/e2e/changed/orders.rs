@@ -1,4 +1,4 @@
-//! What a change means for tests that are run in other orders.
+//! Effects of a change on tests that run in other orders.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,8 @@ use cargo_nondex::report::Verdict;
 use super::{Edited, LIB, ran};
 use crate::support::{Nondex, committed};
 
-/// Tests of two executables, which share code; the first test of one may leave something changed.
+/// Tests of two executables that share code. The first test of one executable may change shared
+/// state.
 const FIRST: &str = r#"
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
@@ -41,7 +42,7 @@ fn in_a_check_only_executables_that_a_change_is_in_run_again_and_all_else_ends_a
 }
 
 /// Asserts which tests this command runs again after each of the first edits, and that all others
-/// end as they did. This number of victims is found.
+/// keep their outcome. `victims` is the expected number of victims.
 fn expect_to_run(name: &str, edits: usize, victims: usize) {
     let project = committed(&[
         ("src/lib.rs", LIB),
@@ -59,10 +60,10 @@ fn expect_to_run(name: &str, edits: usize, victims: usize) {
         Nondex::reported(&project.path(""), name).args(tests)
     };
     let all_edits: [(&str, &str, &str, &[&str]); 3] = [
-        // It pollutes the other one now.
+        // The first test now pollutes the second one.
         ("tests/first.rs", "project::add(0, 0)", "project::add(0, 1)", &first),
         ("README.md", "One.", "Two.", &[]),
-        // This, too, by code that both have.
+        // So does this edit, through code that both executables use.
         ("src/lib.rs", "    a + b\n", "    a.max(1) + b\n", &all),
     ];
     let changed = || run(name).arg("--changed=HEAD");
@@ -74,8 +75,8 @@ fn expect_to_run(name: &str, edits: usize, victims: usize) {
     for (file, old, new, expected) in &all_edits[..edits] {
         let edited = Edited::new(&project, file, (old, new));
         let part = changed().run().report();
-        // One of which a check found nothing in other orders, and that was not run by itself,
-        // is not told of.
+        // The report omits a test that did not run by itself if a check found nothing in other
+        // orders.
         let expected: BTreeSet<&str> = expected.iter().copied().collect();
         let is_as_expected = match name {
             "order" => ran(&part) == expected,

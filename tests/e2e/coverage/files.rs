@@ -1,4 +1,4 @@
-//! What files a test opened, or asked about, is known as what it ran is.
+//! The files that a test opened or queried are known, like the code that it ran.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -94,19 +94,19 @@ fn a_changed_file_that_is_no_code_is_held_against_a_test_that_opened_it_and_no_o
         ("opens_nothing", cleared()),
     ]);
     let report = run();
-    assert_eq!(said(&report), expected);
+    assert_eq!(impacts(&report), expected);
     let note = "the change may be to blame: the test opens, or asks about, data/a.json";
     let notes = &crate::support::test(&report, "opens_what_is_changed").notes;
-    assert!(notes.iter().any(|said| said == note), "{notes:?}");
+    assert!(notes.iter().any(|text| text == note), "{notes:?}");
 
-    // What is gone, or is a part of the program, nobody sees being read.
+    // Nothing records the reading of a removed file or of a file that is a part of the program.
     fs::remove_file(project.path("data/b.json")).unwrap();
     let unknown = (Blame::Unknown, None, Vec::new());
-    assert_eq!(said(&run())["opens_nothing"], unknown);
+    assert_eq!(impacts(&run())["opens_nothing"], unknown);
     fs::write(project.path("data/b.json"), "1\n").unwrap();
     let included = "\npub const DATA: &str = include_str!(\"../data/a.json\");\n";
     fs::write(project.path("src/lib.rs"), LIB.to_owned() + included).unwrap();
     crate::support::commit(&project);
     fs::write(project.path("data/a.json"), "3\n").unwrap();
-    assert_eq!(said(&run())["opens_nothing"], unknown);
+    assert_eq!(impacts(&run())["opens_nothing"], unknown);
 }

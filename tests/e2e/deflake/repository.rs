@@ -1,4 +1,5 @@
-//! The user's repository is left as it is, and told apart where it cannot say what changed.
+//! `deflake` leaves the user's repository unchanged, and reports why a repository does not show the
+//! change.
 
 use std::fs;
 
@@ -9,18 +10,18 @@ use super::*;
 #[test]
 fn a_repository_that_cannot_say_what_changed_is_told_apart_and_left_as_it_is() {
     let project = repository();
-    let said = |project: &Fixture, code: ExitCode, words: &str| {
+    let expect = |project: &Fixture, code: ExitCode, message: &str| {
         let output = deflake(project).args(["-E", "test(is_stable)"]).run();
         output.expect(code);
-        assert!(output.stderr.contains(words), "{}", output.stderr);
+        assert!(output.stderr.contains(message), "{}", output.stderr);
     };
-    said(&project, ExitCode::Usage, "nothing is changed since `HEAD`, which is the first commit");
+    expect(&project, ExitCode::Usage, "nothing is changed since `HEAD`, which is the first commit");
     edit(&project, "src/lib.rs", &[("    a + b", "    b + a")]);
     commit(&project);
-    // A head that is on no branch.
+    // A detached head.
     git_at_noon(&project, &["checkout", "--quiet", "--detach"]);
     let state = state(&project);
-    said(&project, ExitCode::Ok, "Comparing");
+    expect(&project, ExitCode::Ok, "Comparing");
     assert_eq!(self::state(&project), state);
 
     let shallow = Fixture::new("no-tests");
@@ -29,16 +30,20 @@ fn a_repository_that_cannot_say_what_changed_is_told_apart_and_left_as_it_is() {
     let to = shallow.path("");
     let clone = ["clone", "--quiet", "--depth", "1", &from, to.to_str().unwrap()];
     git_at_noon(&project, &clone);
-    said(&shallow, ExitCode::Usage, "has no parent in this shallow clone: `git fetch --deepen 1`");
+    expect(
+        &shallow,
+        ExitCode::Usage,
+        "has no parent in this shallow clone: `git fetch --deepen 1`",
+    );
     let base = deflake(&shallow).args(["--base", "HEAD~1"]).run();
     base.expect(ExitCode::Usage);
-    let words = "`HEAD~1` names no commit in this shallow clone: `git fetch --unshallow`";
-    assert!(base.stderr.contains(words), "{}", base.stderr);
+    let message = "`HEAD~1` names no commit in this shallow clone: `git fetch --unshallow`";
+    assert!(base.stderr.contains(message), "{}", base.stderr);
 
     fs::remove_dir_all(shallow.path(".git")).unwrap();
-    said(&shallow, ExitCode::Setup, "has no history to search");
+    expect(&shallow, ExitCode::Setup, "has no history to search");
     git_at_noon(&shallow, &["init", "--quiet"]);
-    said(&shallow, ExitCode::Setup, "has no commit yet");
+    expect(&shallow, ExitCode::Setup, "has no commit yet");
 }
 
 #[test]
@@ -70,7 +75,8 @@ fn nothing_of_a_repository_changes_when_a_comparison_is_killed() {
     fs::write(project.path("new.rs"), "").unwrap();
     git_at_noon(&project, &["add", "new.rs"]);
     let before = state(&project);
-    // Whenever it is: before the first build, in a build, while the base is checked out or built.
+    // At any time: before the first build, in a build, or during the checkout or the build of the
+    // base.
     for milliseconds in [300, 2_000, 6_000] {
         let mut child = deflake(&project).in_own_group().spawn();
         std::thread::sleep(std::time::Duration::from_millis(milliseconds));
@@ -79,14 +85,14 @@ fn nothing_of_a_repository_changes_when_a_comparison_is_killed() {
         child.wait().unwrap();
         assert_eq!(state(&project), before);
     }
-    // What was left there is of no harm.
+    // Left-over files do no harm.
     deflake(&project).args(["-E", "test(adds)"]).run().expect(ExitCode::CleanRunFailed);
     assert_eq!(state(&project), before);
 }
 
-/// All that git has of a repository but its objects, and the files that it looks after.
+/// Returns the state of a repository without its objects, and the list of its tracked files.
 fn state(project: &Fixture) -> Vec<(String, String)> {
-    let asked = [
+    let commands = [
         &["status", "--porcelain"][..],
         &["for-each-ref"],
         &["config", "--list", "--local"],
@@ -96,7 +102,7 @@ fn state(project: &Fixture) -> Vec<(String, String)> {
         &["ls-files", "--stage"],
         &["reflog"],
     ];
-    let said = asked.map(|words| (words.join(" "), git_at_noon(project, words)));
+    let outputs = commands.map(|command| (command.join(" "), git_at_noon(project, command)));
     let index = format!("{:?}", fs::read(project.path(".git/index")).unwrap());
-    said.into_iter().chain([("index".to_owned(), index)]).collect()
+    outputs.into_iter().chain([("index".to_owned(), index)]).collect()
 }

@@ -1,4 +1,4 @@
-//! Orders as a part of a check, and within a time.
+//! Orders as a part of a check, and with a time limit.
 
 use std::collections::BTreeSet;
 

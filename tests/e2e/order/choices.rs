@@ -1,4 +1,5 @@
-//! Orders and random choices: what both decide together, and what choices decide alone.
+//! Outcomes that the test order and random choices decide together, and outcomes that choices
+//! decide alone.
 
 use cargo_nondex::exit_code::ExitCode;
 use cargo_nondex::report::Verdict;
@@ -16,7 +17,8 @@ fn an_order_and_a_choice_that_fail_only_together_are_found_and_chance_is_no_othe
         let name = test.name.rsplit("::").next().unwrap();
         let expected: &[Verdict] = match name {
             "one_is_chosen" | "zero_is_chosen" => &[Verdict::OrderDependentVictim],
-            // Some fail after no other test, and others after many: what they drew decides.
+            // Their draws decide the outcome: some fail without an earlier test, and others after
+            // many.
             _ if name.starts_with("draws_") => &[Verdict::Stable, Verdict::ImplementationDependent],
             _ => &[Verdict::Stable],
         };
@@ -37,7 +39,7 @@ fn an_order_and_a_choice_that_fail_only_together_are_found_and_chance_is_no_othe
     };
     assert!(state.confirmed && state.name.ends_with("CHOSEN"), "{state:#?}");
     assert_eq!(victim.weakest_level, Some(Level::Std));
-    // In canonical order, the number that is left is the one that was there.
+    // In canonical order, the polluter leaves the number that was there before.
     let victim_of_zero = test(&report, "zero_is_chosen");
     let order = victim_of_zero.order.as_ref().unwrap();
     assert_eq!(order.polluters, ["chooses_a_number"]);

@@ -33,8 +33,8 @@ fn tests_that_end_their_process_hide_no_other_and_a_polluter_of_several_is_one_c
     }
     let ends = |name: &str| format!("`order-ends$tests::{name}` ends the process");
     for name in ["b_exits_behind_it", "c_always_exits"] {
-        let is_said = report.notes.iter().any(|note| note.contains(&ends(name)));
-        assert!(is_said, "{:?}", report.notes);
+        let is_noted = report.notes.iter().any(|note| note.contains(&ends(name)));
+        assert!(is_noted, "{:?}", report.notes);
     }
     output.prints(&["3 OD (1 cause)", "also: tests::e_is_a_victim"]);
 }
@@ -67,7 +67,7 @@ fn tests_that_hang_or_abort_are_known_by_the_limits_that_are_set_for_them() {
             assert!(command.contains("--timeout 0.4"), "{command}");
         }
     }
-    // Each of them would take the time limit.
+    // Each of these pairs would take the whole time limit.
     let pairs = report.notes.iter().find(|note| note.contains("the time limit"));
     let pairs = pairs.expect("they are left out");
     assert!(pairs.starts_with("the pairs of 1 test of"), "{pairs}");

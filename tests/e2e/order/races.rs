@@ -52,20 +52,20 @@ fn tests_that_disturb_each_other_only_at_the_same_time_are_races_over_what_they_
         output.prints(&[&format!("`{}` uses it here", test.name)]);
         reproduced(&fixture, test).expect(ExitCode::Found);
     }
-    // A budget is kept, and what it leaves out is reported.
+    // The budget is a limit, and the report names what it leaves out.
     let within = |processes: &str| {
         let output = reported(&fixture, "order", &["--interleavings", processes, "variable::"]);
         let races = races(&output.report());
         let left = format!("{processes} processes were made, and `--interleavings` allows more");
         let notes = output.report().notes;
-        let is_said = notes.iter().any(|note| note.contains(&left));
-        (races.iter().flatten().count(), is_said)
+        let is_noted = notes.iter().any(|note| note.contains(&left));
+        (races.iter().flatten().count(), is_noted)
     };
     assert_eq!(within("0"), (0, true));
     assert_eq!(within("400"), (2, false));
 }
 
-/// The race of each test.
+/// Returns the race of each test.
 fn races(report: &Report) -> Vec<Option<Race>> {
     let races = report.tests.iter().map(|test| test.race.clone());
     races.collect()
@@ -78,14 +78,14 @@ fn races_are_the_same_in_every_run_and_whatever_is_left_out() {
     let report = reported(&fixture, "order", &[]).report();
     let again = reported(&fixture, "order", &[]).report();
     assert_eq!(races(&again), races(&report));
-    // Nor does it matter that interleavings which pass are made several at once.
+    // The result does not depend on whether several interleavings run at a time.
     let one_by_one = reported(&fixture, "order", &["--jobs", "1"]).report();
     assert_eq!(races(&one_by_one), races(&report));
-    // What is left out because nobody asks for it, or because a race of the test is known, would
-    // have changed nothing.
-    for asked in ["variable::is_one", "several::finds_one", "counter::adds"] {
-        let alone = reported(&fixture, "order", &[asked]).report();
-        let (alone, known) = (test(&alone, asked), test(&report, asked));
+    // Some runs are left out: for tests that are not selected, and for tests whose race is known.
+    // They would change nothing.
+    for name in ["variable::is_one", "several::finds_one", "counter::adds"] {
+        let alone = reported(&fixture, "order", &[name]).report();
+        let (alone, known) = (test(&alone, name), test(&report, name));
         assert_eq!((alone.verdict, &alone.race), (known.verdict, &known.race));
     }
 }
@@ -123,9 +123,9 @@ fn tests_that_wait_for_each_other_in_a_loop_are_left_alone_after_one_meeting() {
     ";
     fs::write(fixture.path("src/lib.rs"), suite).unwrap();
     let report = reported(&fixture, "order", &["is_first"]).expect(ExitCode::Ok).report();
-    let said = "at all accesses of `is_first`, `is_second`: one such run took seconds";
-    let is_said = report.notes.iter().any(|note| note.contains(said));
-    assert!(is_said, "{:?}", report.notes);
+    let reason = "at all accesses of `is_first`, `is_second`: one such run took seconds";
+    let is_noted = report.notes.iter().any(|note| note.contains(reason));
+    assert!(is_noted, "{:?}", report.notes);
 }
 
 #[test]
@@ -235,7 +235,7 @@ fn tests_that_need_the_same_port_race_over_it() {
             listens(0);
         }
     "#;
-    // The system chooses none below 32,768 for anybody else.
+    // The system never assigns a port below 32,768 to other processes.
     let first = 20_000 + u16::try_from(std::process::id() % 10_000).unwrap();
     let mut ports = first..32_000;
     let port = ports.find(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok());

@@ -1,4 +1,4 @@
-//! Which tests make the difference, and what they share.
+//! The tests that decide the outcome, and the state that they share.
 
 use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,7 +17,7 @@ fn polluters_setters_and_cleaners_are_those_of_the_truth_whatever_the_seed() {
     let fixture = Fixture::new("order");
     let output = reported(&fixture, "order", &["--seed", "0"]);
     expect_truth(&fixture, &output.expect(ExitCode::Found).report());
-    // One process at a time it is the same.
+    // One process at a time gives the same result.
     let alone = ["--interleavings", "0", "--seed", "3", "--jobs", "1"];
     expect_truth(&fixture, &reported(&fixture, "order", &alone).report());
 }
@@ -70,7 +70,7 @@ fn the_shapes_of_real_suites_are_told_by_order() {
     let output = reported(&fixture, "order", &["--interleavings", "400"]);
     let report = output.expect(ExitCode::Found).report();
     expect_truth(&fixture, &report);
-    // What fails alone and in libtest's order is run in the reverse of it, too, and then right
+    // Tests that fail alone and in libtest's order run in the reverse order too, and then directly
     // after each other test.
     let brittle = [
         "brittle::acts_as_a_user",
@@ -88,7 +88,8 @@ fn the_shapes_of_real_suites_are_told_by_order() {
 #[test]
 fn tests_of_other_binaries_are_found_by_what_they_leave_and_every_process_finds_the_first_files() {
     let fixture = Fixture::new("order-package");
-    // What is not a test's stays where it is: our own output, and what somebody writes meanwhile.
+    // Files of others must stay: the output of the driver, and files that another thread writes
+    // meanwhile.
     let line = "cargo nondex order --offline --message-format json > report.json 2> notes.txt";
     let folder = fixture.path("notes");
     fs::create_dir(&folder).unwrap();

@@ -1,4 +1,4 @@
-//! Tests that fail alone, and no other test of their process decides.
+//! Tests that fail alone, although no other test of their process decides this.
 
 use std::fs;
 
@@ -42,9 +42,9 @@ fn a_test_that_fails_only_since_its_first_run_is_neither_stable_nor_broken_and_t
     use Verdict::{Broken, NonDeterministic, Stable};
     let fixture = Fixture::new("order-races");
     fs::write(fixture.path("src/lib.rs"), SUITE).unwrap();
-    // The reports of `run` on the tests, and `order` and `check`, in a folder that is empty and
-    // then again in the same one. `run` is through with the first test before the last one leaves
-    // its mark, and sees one failure of the third, in the second run.
+    // Expected verdicts in an empty folder, and then in the same folder again. `run` judges the
+    // first test before the last one leaves its mark. It sees one failure of the third test, in the
+    // second run.
     let first = [NonDeterministic, Broken, NonDeterministic, Stable];
     let later = [Broken, Broken, Broken, Stable];
     for command in ["order", "check", "run"] {
@@ -63,7 +63,7 @@ fn a_test_that_fails_only_since_its_first_run_is_neither_stable_nor_broken_and_t
                 ("makes_a_folder", expected[2], Some("once")),
                 ("zz_leaves_a_mark", expected[3], None),
             ] {
-                // `run` does not look at what other tests change.
+                // `run` does not compare the state that other tests change.
                 if command == "run" && name == "expects_no_mark" {
                     continue;
                 }
@@ -145,8 +145,8 @@ fn a_test_that_passes_since_another_one_left_a_file_is_not_stable() {
     assert_eq!(test(&report, "b_makes_the_file").verdict, Verdict::Passed);
 }
 
-/// Tests that share a list in a static, whose elements are in a heap of so many bytes: a static,
-/// too.
+/// Returns the source of tests that share a list in a static. Its elements are in a heap of this
+/// number of bytes, which is a static too.
 fn with_heap(bytes: usize) -> String {
     format!(
         r#"

@@ -1,11 +1,11 @@
-//! What pages show is what the tool prints.
+//! Compares the output that the documentation shows with what the tool prints.
 
 use std::fs;
 use std::path::Path;
 
-/// Asserts that every diagnostic on the page is one that was printed, as its headline finds it.
-/// What depends on where the tool was called, the flags of the command that reproduces it, is not
-/// compared. With `INSTA_UPDATE=always` the page is rewritten instead.
+/// Asserts that every diagnostic on the page equals the printed one of the same test. The flags of
+/// the command that reproduces a finding are not compared: they depend on the working directory.
+/// With `INSTA_UPDATE=always`, the page is rewritten instead.
 #[track_caller]
 pub(crate) fn expect_diagnostics(page: &Path, printed: &str) {
     let text = fs::read_to_string(page).unwrap();
@@ -23,8 +23,8 @@ pub(crate) fn expect_diagnostics(page: &Path, printed: &str) {
     write_or_expect(page, &text, &updated);
 }
 
-/// Asserts that the block of code on the page that begins with `start` is `expected`. With
-/// `INSTA_UPDATE=always` it is rewritten instead.
+/// Asserts that the code block of the page that begins with `start` is `expected`. With
+/// `INSTA_UPDATE=always`, the block is rewritten instead.
 #[track_caller]
 pub(crate) fn expect_block(page: &Path, start: &str, expected: &str) {
     let text = fs::read_to_string(page).unwrap();
@@ -34,7 +34,7 @@ pub(crate) fn expect_block(page: &Path, start: &str, expected: &str) {
     write_or_expect(page, &text, &updated);
 }
 
-/// The blocks of code of a page, without their fences.
+/// Returns the code blocks of a page, without their fences.
 pub(crate) fn blocks(page: &str) -> impl Iterator<Item = &str> {
     let inside = page.split("```").skip(1).step_by(2);
     inside.filter_map(|block| Some(block.split_once('\n')?.1.trim_end()))
@@ -49,8 +49,8 @@ fn write_or_expect(page: &Path, text: &str, updated: &str) {
     }
 }
 
-/// What a run prints without its diagnostics and without what is not the same in every run: times,
-/// and the order of the findings.
+/// Returns the output of a run without its diagnostics. Leaves out the time and sorts the lines of
+/// the findings: both differ between runs.
 pub(crate) fn outline(printed: &str) -> String {
     let lines: Vec<&str> = printed.lines().collect();
     let at = |start: &str| {
@@ -72,7 +72,7 @@ pub(crate) fn outline(printed: &str) -> String {
 
 const REPLAY: &str = "cargo nondex replay ";
 
-/// The diagnostics in a text, each from its headline to the next empty line or fence.
+/// Returns the diagnostics in a text, each from its headline to the next empty line or fence.
 fn diagnostics(text: &str) -> impl Iterator<Item = &str> {
     let starts = text.match_indices("error[ID]: `").map(|(start, _)| start);
     starts.map(|start| {
@@ -83,12 +83,12 @@ fn diagnostics(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The id of the test in a headline.
+/// Returns the id of the test in a headline.
 fn test_of(diagnostic: &str) -> Option<&str> {
     diagnostic.split('`').nth(1)
 }
 
-/// The flags before the test in the command that reproduces it, which say where its project is.
+/// Returns the flags before the test in the command that reproduces it. They locate the project.
 fn flags(diagnostic: &str) -> String {
     let command = diagnostic.split_once(REPLAY).map(|(_, rest)| rest);
     let line = command.and_then(|rest| rest.lines().next());

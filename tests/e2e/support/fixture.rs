@@ -1,4 +1,4 @@
-//! A project under test: a copy in a temporary folder, so that no run sees what another one left.
+//! Project under test: a copy in a temporary folder, so that no run sees the files of another one.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,7 +8,7 @@ use std::sync::{Mutex, Once, PoisonError};
 
 use tempfile::TempDir;
 
-/// The root of the repository.
+/// Returns the root of the repository.
 pub(crate) fn repository() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .ancestors()
@@ -16,25 +16,25 @@ pub(crate) fn repository() -> &'static Path {
         .expect("the package is in the repository")
 }
 
-/// A copy of a project, removed when dropped.
+/// Copy of a project, removed when dropped.
 #[derive(Debug)]
 pub(crate) struct Fixture {
-    /// None if it is shared: nothing in a static is dropped.
+    /// `None` for a shared copy: statics are never dropped.
     _temporary: Option<TempDir>,
     root: PathBuf,
 }
 
 impl Fixture {
-    /// A copy of `tests/fixtures/<name>`.
+    /// Copies `tests/fixtures/<name>`.
     pub(crate) fn new(name: &str) -> Self {
         Self::copy(&repository().join("tests/fixtures").join(name))
     }
 
-    /// The one copy of `tests/fixtures/<name>` of this process. It is built once for all tests that
-    /// take it, so they do not change it, and look at no report but their own.
+    /// Returns the one copy of `tests/fixtures/<name>` of this process. It is built once for all
+    /// tests that use it. So they must not change it, and must read only their own report.
     pub(crate) fn shared(name: &str) -> &'static Self {
         static SHARED: Mutex<BTreeMap<String, &'static Fixture>> = Mutex::new(BTreeMap::new());
-        // A failed test poisons the lock, and leaves the map whole.
+        // A panic under the lock poisons it, but leaves the map consistent.
         let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
         shared.entry(name.to_owned()).or_insert_with(|| {
             let root = shared_folder().join(name);
@@ -44,13 +44,13 @@ impl Fixture {
         })
     }
 
-    /// A copy of `examples/<name>`, which still finds the repository's own packages.
+    /// Copies `examples/<name>`. The copy still finds the packages of this repository.
     pub(crate) fn example(name: &str) -> Self {
         Self::linked(&format!("examples/{name}"))
     }
 
-    /// A copy of the project in this folder of the repository, which still finds the repository's
-    /// own packages.
+    /// Copies the project in this folder of the repository. The copy still finds the packages of
+    /// this repository.
     pub(crate) fn linked(folder: &str) -> Self {
         let up = "../".repeat(folder.split('/').count());
         let fixture = Self::copy(&repository().join(folder));
@@ -58,13 +58,14 @@ impl Fixture {
         let text = fs::read_to_string(&manifest).unwrap();
         let own = format!("path = \"{}/", repository().display());
         fs::write(manifest, text.replace(&format!("path = \"{up}"), &own)).unwrap();
-        // Offline, only the versions that the repository was built with are sure to be there.
+        // The build is offline: only the versions that this repository was built with are certainly
+        // available.
         fs::copy(repository().join("Cargo.lock"), fixture.path("Cargo.lock")).unwrap();
         fixture
     }
 
-    /// Lets a plain build of a linked project share what it compiles of other packages with the
-    /// build of these tests, whose profile it takes.
+    /// Lets a plain build of a linked project share compiled packages with the build of these
+    /// tests. For this, the project gets the profile of the workspace.
     pub(crate) fn share_build(&self, build: &mut Command) {
         let workspace = fs::read_to_string(repository().join("Cargo.toml")).unwrap();
         let profile = &workspace[workspace.find("\n[profile.dev]").unwrap()..];
@@ -78,23 +79,23 @@ impl Fixture {
 
     fn copy(from: &Path) -> Self {
         let temporary = tempfile::tempdir().unwrap();
-        // Cargo resolves links; the paths that are compared must be the ones it prints.
+        // Cargo prints paths with symbolic links resolved, and tests compare them.
         let root = temporary.path().canonicalize().unwrap();
         copy_folder(from, &root);
         Fixture { _temporary: Some(temporary), root }
     }
 
-    /// A path in the copy.
+    /// Returns a path in the copy.
     pub(crate) fn path(&self, relative: impl AsRef<Path>) -> PathBuf {
         self.root.join(relative)
     }
 
-    /// The line, from 1, that ends with the comment `// at: name`.
+    /// Returns the line, from 1, that ends with the comment `// at: name`.
     pub(crate) fn line(&self, file: &str, name: &str) -> u32 {
         self.marked(file, &format!("at: {name}"))
     }
 
-    /// The line, from 1, that ends with the comment `// mark`.
+    /// Returns the line, from 1, that ends with the comment `// mark`.
     pub(crate) fn marked(&self, file: &str, mark: &str) -> u32 {
         let text = fs::read_to_string(self.path(file)).unwrap();
         let comment = format!("// {mark}");
@@ -104,14 +105,15 @@ impl Fixture {
     }
 }
 
-/// The folder of this process for shared copies. Those of processes that have ended are removed.
+/// Returns the folder of this process for shared copies. Removes the folders of processes that have
+/// ended.
 fn shared_folder() -> PathBuf {
     static SWEPT: Once = Once::new();
     let all = std::env::temp_dir().join("cargo-nondex-fixtures");
     SWEPT.call_once(|| {
         for folder in fs::read_dir(&all).into_iter().flatten().flatten() {
             if !Path::new("/proc").join(folder.file_name()).exists() {
-                // Another process may be removing it, too.
+                // Another process may remove the folder at the same time.
                 let _ = fs::remove_dir_all(folder.path());
             }
         }
@@ -119,7 +121,7 @@ fn shared_folder() -> PathBuf {
     all.join(std::process::id().to_string())
 }
 
-/// Copies what is under version control: no build folders and lock files.
+/// Copies a folder without build folders and lock files.
 fn copy_folder(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {

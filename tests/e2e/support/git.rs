@@ -1,13 +1,13 @@
-//! One call of git in a separate project.
+//! Calls of git in a separate project.
 
 use std::fs;
 
 use super::{Fixture, plain_command};
 
-/// When commits are made.
+/// Date of commits, in git's format.
 const NOON: &str = "1767268800 +0000";
 
-/// A project in a repository with one commit of these sources.
+/// Returns a project in a repository with one commit of these sources.
 pub(crate) fn committed(files: &[(&str, &str)]) -> Fixture {
     let project = Fixture::new("no-tests");
     let manifest = "[package]\nname = \"project\"\nversion = \"0.1.0\"\nedition = \"2024\"\n";
@@ -22,13 +22,13 @@ pub(crate) fn committed(files: &[(&str, &str)]) -> Fixture {
     project
 }
 
-/// Commits all there is.
+/// Commits all changes.
 pub(crate) fn commit(project: &Fixture) {
     git_at_noon(project, &["add", "--all"]);
     git_at_noon(project, &["commit", "--quiet", "--message", "x"]);
 }
 
-/// Replaces texts in a file, the first of each.
+/// Replaces the first occurrence of each text in a file.
 pub(crate) fn edit(project: &Fixture, file: &str, edits: &[(&str, &str)]) {
     let path = project.path(file);
     let mut text = fs::read_to_string(&path).unwrap();
@@ -39,13 +39,13 @@ pub(crate) fn edit(project: &Fixture, file: &str, edits: &[(&str, &str)]) {
     fs::write(path, text).unwrap();
 }
 
-/// What git writes, as if it were noon.
+/// Returns the output of git, called with [`NOON`] as the date.
 pub(crate) fn git_at_noon(project: &Fixture, arguments: &[&str]) -> String {
     git(project, NOON, arguments)
 }
 
-/// What git writes when it is called so, as if it were this `date`, in git's words; whatever
-/// repository our own environment names.
+/// Returns the output of git, called with this date in git's format. Ignores the repository that
+/// the environment of the tests may name.
 pub(crate) fn git(project: &Fixture, date: &str, arguments: &[&str]) -> String {
     let mut git = plain_command("git", &project.path(""));
     for (name, _) in std::env::vars_os() {

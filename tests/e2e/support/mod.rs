@@ -1,4 +1,5 @@
-//! What the tests have in common: a copy of a project, and one call of the binary.
+//! Parts that all tests use: copies of projects, calls of git and of the binary, and checks of
+//! documents.
 
 mod document;
 mod fixture;

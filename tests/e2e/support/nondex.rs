@@ -1,4 +1,4 @@
-//! One call of the binary.
+//! Calls of the binary.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -14,13 +14,13 @@ use nix::pty::{Winsize, openpty};
 
 use super::Fixture;
 
-/// A call that is being put together: quiet on colours, offline, with a report on stdout.
+/// Call under construction. Colours are off.
 #[derive(Debug)]
 pub(crate) struct Nondex {
     command: Command,
 }
 
-/// What a call printed, and how it ended.
+/// Output and exit code of a call.
 #[derive(Debug)]
 pub(crate) struct Output {
     pub(crate) code: Option<i32>,
@@ -28,7 +28,7 @@ pub(crate) struct Output {
     pub(crate) stderr: String,
 }
 
-/// The folder of runtimes, the same for all tests, so that a runtime is built once.
+/// Returns the folder of runtimes. All tests share it, so that each runtime is built once.
 pub(crate) fn cache() -> PathBuf {
     static PRIMED: Once = Once::new();
     let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("nondex-cache");
@@ -40,14 +40,14 @@ pub(crate) fn cache() -> PathBuf {
     cache
 }
 
-/// The cargo that runs these tests. Not the one in `PATH`, which may be rustup's and then adds to
-/// the environment.
+/// Returns the cargo that runs these tests. The one in `PATH` may be rustup's proxy, which adds
+/// variables to the environment.
 pub(crate) fn cargo() -> OsString {
     std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }
 
-/// The value of `PATH` where the toolchain's own programs come first: before each call of rustc,
-/// rustup's proxy in `PATH` reads its settings.
+/// Returns a `PATH` in which the toolchain's own programs come first. Otherwise rustup's proxy
+/// reads its settings before each call of rustc.
 fn path() -> OsString {
     let cargo = PathBuf::from(cargo());
     let own = cargo.parent().filter(|folder| folder.is_absolute());
@@ -56,7 +56,7 @@ fn path() -> OsString {
     std::env::join_paths(folders.chain(std::env::split_paths(&all))).unwrap()
 }
 
-/// A command in `dir` without what `cargo test` put into our own environment.
+/// Returns a command in `dir`, without the variables that `cargo test` added to the environment.
 pub(crate) fn plain_command(program: impl AsRef<OsStr>, dir: &Path) -> Command {
     let mut command = Command::new(program);
     for (name, _) in std::env::vars_os() {
@@ -77,43 +77,44 @@ pub(crate) fn plain_command(program: impl AsRef<OsStr>, dir: &Path) -> Command {
             command.env_remove(&name);
         }
     }
-    // Most projects are built once: data for the next build takes a third of the time.
+    // Most projects are built once. Incremental data for a second build takes a third of the time.
     command.env("CARGO_INCREMENTAL", "0").env("PATH", path());
-    // That is for this suite. The tool takes it for a limit on the tests that it runs.
+    // This variable limits the threads of this suite. The tool would apply it to the tests that it
+    // runs.
     command.env_remove("RUST_TEST_THREADS");
     command.current_dir(dir).stdin(Stdio::null());
     command
 }
 
 impl Nondex {
-    /// A run of the project in `dir`, with its report as JSON.
+    /// Returns a run of the project in `dir`, with a JSON report.
     pub(crate) fn run_in(dir: &Path) -> Self {
         Self::reported(dir, "run")
     }
 
-    /// Another command in `dir`, with its report as JSON.
+    /// Returns another command in `dir`, with a JSON report.
     pub(crate) fn reported(dir: &Path, name: &str) -> Self {
         Self::command(dir, name).args(["--offline", "--message-format", "json"])
     }
 
-    /// Another command in `dir`, with nothing but the arguments that follow.
+    /// Returns another command in `dir`, without further arguments.
     pub(crate) fn command(dir: &Path, name: &str) -> Self {
         Self::with_cache(dir, &cache()).arg(name)
     }
 
-    /// A call in `dir` that keeps its runtimes in `cache`.
+    /// Returns a call in `dir` with its runtimes in `cache`.
     pub(crate) fn with_cache(dir: &Path, cache: &Path) -> Self {
         let mut command = plain_command(env!("CARGO_BIN_EXE_cargo-nondex"), dir);
         command
             .arg("nondex")
             .env("NONDEX_CACHE_DIR", cache)
-            // What is found must not depend on how fast the machine is.
+            // Without this, the findings would depend on the speed of the machine.
             .env("NONDEX_THOROUGH", "true")
             .env("NO_COLOR", "1");
         Nondex { command }
     }
 
-    /// A line that was shown, pasted into a shell in `dir`.
+    /// Returns a call of a command line that was printed, as pasted into a shell in `dir`.
     pub(crate) fn pasted(dir: &Path, line: &str) -> Self {
         let arguments = line.strip_prefix("cargo nondex ").expect(line);
         let own = env!("CARGO_BIN_EXE_cargo-nondex");
@@ -126,7 +127,7 @@ impl Nondex {
         Nondex { command }
     }
 
-    /// In a separate process group, as a shell starts it.
+    /// Starts the call in a separate process group, as a shell does.
     pub(crate) fn in_own_group(mut self) -> Self {
         self.command.process_group(0);
         self
@@ -146,27 +147,29 @@ impl Nondex {
         self
     }
 
-    /// Runs it on a terminal of this width: what it ends with, and all that was drawn.
+    /// Runs the call on a terminal of this width. Returns its exit code and everything it wrote to
+    /// the terminal.
     pub(crate) fn run_on_terminal(mut self, columns: u16) -> (Option<i32>, String) {
         let size = Winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
         let terminal = openpty(&size, None).unwrap();
         self.command.env("TERM", "xterm").stdout(Stdio::null()).stderr(terminal.slave);
         let mut child = self.command.spawn().unwrap();
-        // It holds the other end.
+        // The command owns the other end of the terminal. Reading ends when all copies of that end
+        // are closed.
         drop(self);
         let mut drawn = Vec::new();
-        // The end of a terminal is an error.
+        // A terminal whose other end is closed reports an error, not the end of the file.
         let _ = File::from(terminal.master).read_to_end(&mut drawn);
         let code = child.wait().unwrap().code();
         (code, String::from_utf8(drawn).unwrap())
     }
 
-    /// Starts it, with its output piped.
+    /// Starts the call with piped output.
     pub(crate) fn spawn(mut self) -> Child {
         self.command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
-    /// Runs it to its end.
+    /// Runs the call until it ends.
     pub(crate) fn run(self) -> Output {
         Output::of(self.spawn())
     }
@@ -199,7 +202,7 @@ impl Output {
         self
     }
 
-    /// The report on stdout, which must be all there is.
+    /// Parses stdout as a report. Nothing else may be on stdout.
     #[track_caller]
     pub(crate) fn report(&self) -> Report {
         match serde_json::from_str(&self.stdout) {
@@ -211,11 +214,12 @@ impl Output {
     }
 }
 
-/// Arguments for the app of the fixture `findings`, for one finding: the order of a map.
+/// Arguments for the package `app` of the fixture `findings` that give one finding: the order of a
+/// map.
 pub(crate) const ONE_FINDING: [&str; 7] =
     ["--offline", "--lib", "--seeds", "3", "--levels", "STD", "std_own_map"];
 
-/// The report on a test, without what depends on how many runs there were.
+/// Returns the report on a test, without what depends on the number of runs.
 pub(crate) fn judged(test: &TestReport) -> String {
     let culprits = test.culprits.iter();
     let culprits: Vec<_> = culprits.map(|one| (&one.api, &one.file, one.line)).collect();
@@ -225,7 +229,7 @@ pub(crate) fn judged(test: &TestReport) -> String {
     )
 }
 
-/// The test of a report with this name.
+/// Returns the test of a report with this name. Panics unless there is exactly one.
 #[track_caller]
 pub(crate) fn test<'a>(report: &'a Report, name: &str) -> &'a TestReport {
     let mut found = report.tests.iter().filter(|test| test.name == name);

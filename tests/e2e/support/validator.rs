@@ -1,8 +1,8 @@
-//! The part of JSON Schema that the schemas of this tool use.
+//! Validator for the part of JSON Schema that the schemas of this tool use.
 
 use serde_json::Value;
 
-/// What of a value is not as its schema has it; a keyword that is not known here is an error too.
+/// Returns the first violation of the schema. An unknown keyword is an error too.
 pub(crate) fn validate(value: &Value, schema: &Value, root: &Value) -> Result<(), String> {
     let Some(rules) = schema.as_object() else { return Err(format!("{schema} is no schema")) };
     for (keyword, rule) in rules {
