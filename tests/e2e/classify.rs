@@ -165,8 +165,8 @@ fn a_test_without_chance_is_called_the_same_after_few_runs_as_after_all() {
     for ((name, verdict, _), (_, expected, _)) in short.iter().zip(&long) {
         assert_eq!(verdict, expected, "{name}");
     }
-    // A pruned classification runs all schedules of a test that has few: a single test may have more
-    // runs. So only the sums are compared.
+    // A pruned classification runs all schedules of a test that has few, which may be more runs for
+    // this test. So only the sums are compared.
     let runs = |all: &[(String, Verdict, u64)]| all.iter().map(|(_, _, runs)| runs).sum::<u64>();
     assert!(runs(&short) < runs(&long), "{short:?} {long:?}");
 }

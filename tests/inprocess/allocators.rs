@@ -1,4 +1,4 @@
-//! A test's own allocator: no interposed function takes memory from it.
+//! The allocator of a test: no interposed function allocates from it.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -22,7 +22,7 @@ fn run(spec: &RunSpec, outcome: &Outcome) -> RunRecord {
     record
 }
 
-/// Checks that a stack leads to a function of the fixture.
+/// Asserts that a stack contains a function of the fixture.
 fn assert_leads_to(stack: &[Frame], function: &str) {
     let is_it = |frame: &Frame| {
         frame.file.ends_with("libtest/allocators.rs") && frame.function.contains(function)
@@ -91,7 +91,7 @@ fn a_choice_that_is_given_and_its_stack_are_recorded_without_memory() {
     const TEST: &str = "right_random_bytes";
     let spec = RunSpec::new(TEST, Level::Std, 1);
     let found = run(&spec, &Outcome::Passed);
-    // The allocator reads a clock.
+    // The allocator reads a clock, which is a choice point too.
     let is_drawn = |point: &&PointRecord| point.site.api == model::GETRANDOM.api;
     let point = found.points.iter().find(is_drawn).unwrap();
     let spec = RunSpec {

@@ -1,5 +1,5 @@
-//! What clocks show: the monotonic one starts where the seed says, in all threads and forks of a
-//! test, and its deadlines are waited for as long as they are away.
+//! Values of clocks. The monotonic clock starts at a time that the seed decides, in all threads and
+//! forks of a test. Waits for its deadlines take as long as the clock shows.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

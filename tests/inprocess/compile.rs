@@ -1,4 +1,4 @@
-//! Fixtures compiled with libtest, with our harness, and with the interposed functions, too.
+//! Fixtures compiled with libtest, with this project's harness, and with the interposed functions.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -18,14 +18,14 @@ pub(crate) fn fixture(name: &str) -> PathBuf {
     Path::new(HARNESS).join("../tests/fixtures/libtest").join(name)
 }
 
-/// Runs a compiler, which must succeed.
+/// Runs a compiler and asserts that it succeeds.
 pub(crate) fn succeed(command: &mut Command) {
     let output = command.output().unwrap();
     assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// The directory with the stand-in for the crate `test`, built once, by itself or with the mirror
-/// and the interposed functions.
+/// Returns the directory with the stand-in for the crate `test`, built once. With `is_interposed`,
+/// it includes the mirror and the interposed functions.
 pub(crate) fn stand_in(is_interposed: bool) -> &'static Path {
     static BUILT: [OnceLock<PathBuf>; 2] = [const { OnceLock::new() }; 2];
     BUILT[usize::from(is_interposed)].get_or_init(|| {
@@ -59,25 +59,25 @@ pub(crate) fn stand_in(is_interposed: bool) -> &'static Path {
     })
 }
 
-/// Which harness a fixture is compiled with.
+/// Harness that a fixture is compiled with.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Harness {
     Libtest,
     Ours,
-    /// Ours, with the mirror and the interposed functions.
+    /// This project's harness, with the mirror and the interposed functions.
     Interposed,
     /// Libtest, with the mirror and the interposed functions in the program.
     Swap,
 }
 
-/// Compiles a fixture and returns the executable, which always has the same name, in a directory of
-/// its own: tests compile at the same time.
+/// Compiles a fixture and returns the executable. It always has the same name, but a separate
+/// directory, because tests compile at the same time.
 pub(crate) fn compile(name: &str, edition: &str, harness: Harness) -> PathBuf {
     compile_with(&fixture(name), edition, harness, &[])
 }
 
-/// Compiles a fixture whose atomic operations are seen. It is optimised: otherwise it would share
-/// functions with the stand-in, in which they are not.
+/// Compiles a fixture with instrumented atomic operations. It is optimised: otherwise it would
+/// share functions with the stand-in, which is not instrumented.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 pub(crate) fn compile_threads(source: &Path) -> PathBuf {
     let flags =
@@ -121,7 +121,7 @@ fn compile_with(source: &Path, edition: &str, harness: Harness, flags: &[&str]) 
     executable
 }
 
-/// The library of the mirror among those of the stand-in.
+/// Returns the library of the mirror among those of the stand-in.
 fn mirror(libraries: &Path) -> PathBuf {
     let paths = fs::read_dir(libraries).unwrap().map(|entry| entry.unwrap().path());
     let is_it = |path: &PathBuf| {
@@ -132,7 +132,7 @@ fn mirror(libraries: &Path) -> PathBuf {
     paths.filter(is_it).max_by_key(newest).unwrap()
 }
 
-/// A fixture compiled with our harness.
+/// Returns the description of a compiled fixture.
 pub(crate) fn binary(executable: &Path) -> TestBinary {
     let executable = Utf8Path::from_path(executable).unwrap();
     let name = executable.file_stem().unwrap();

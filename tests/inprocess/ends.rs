@@ -1,4 +1,4 @@
-//! How a test ended, as in the record of its run.
+//! Outcomes of tests in the records of their runs.
 
 use std::fs;
 use std::path::Path;
@@ -13,11 +13,11 @@ use nondex_core::{Failure, Outcome, RunRecord, RunSpec};
 
 use crate::compile::{Harness, binary, compile, fixture};
 
-/// A failure's message, and the text of its line when it has a place.
-type Told = (&'static str, Option<&'static str>);
+/// Failure message, and the text of the line of the failure if it has one.
+type Message = (&'static str, Option<&'static str>);
 
-/// How a run of each test in `ends.rs` is recorded.
-const ENDS: &[(&str, Outcome, Option<Told>)] = &[
+/// Expected record of each test in `ends.rs`.
+const ENDS: &[(&str, Outcome, Option<Message>)] = &[
     ("passes", Outcome::Passed, None),
     ("panics", Outcome::Failed, Some(("told so", Some("panic!(\"told so\")")))),
     ("panics_with_a_number", Outcome::Failed, Some(("Box<dyn Any>", Some("panic_any(7)")))),
@@ -65,7 +65,7 @@ const ENDS: &[(&str, Outcome, Option<Told>)] = &[
     ("overflows_the_stack", Outcome::Signalled(6), None),
     ("changes_the_directory", Outcome::Failed, Some(("far away", Some("panic!(\"far away\")")))),
     ("closes_all_of_stdio", Outcome::Passed, None),
-    // What it did is known although no file can be opened or written any more.
+    // The record has the outcome although the test can no longer open or write any file.
     ("nothing_left::leaves_no_descriptor_free", Outcome::Passed, None),
     (
         "nothing_left::fails_while_no_descriptor_is_free",
@@ -115,8 +115,8 @@ fn however_a_test_ends_its_record_says_so() {
         match (failure, record.failure) {
             (None, None) => {}
             (Some((message, place)), Some(found)) => {
-                let Failure { message: words, file, line } = found;
-                assert!(words.starts_with(message), "{test}: {words}");
+                let Failure { message: text, file, line } = found;
+                assert!(text.starts_with(message), "{test}: {text}");
                 assert_eq!(file.is_some(), place.is_some(), "{test}: {file:?}");
                 if let (Some(place), Some(line)) = (place, line) {
                     let text = source.lines().nth(line as usize - 1).unwrap();

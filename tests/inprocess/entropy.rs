@@ -1,4 +1,4 @@
-//! The library that seeds the random bytes of ordinary programs and of builds.
+//! The library that seeds the random bytes of plain programs and of builds.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,7 +8,7 @@ use crate::compile::succeed;
 const PROBES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/probes");
 const TEMPORARY: &str = env!("CARGO_TARGET_TMPDIR");
 
-/// Two threads that make their first system call by number at the same time.
+/// Program with two threads that make their first system call by number at the same time.
 const PROGRAM: &str = r#"
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 unsafe extern "C" { fn syscall(number: i64, ...) -> i64; }
@@ -28,7 +28,7 @@ fn main() {
 }
 "#;
 
-/// Makes every search for a function so long that both threads are in it.
+/// Library that makes each search for a function slow, so that both threads are in it.
 const SLOW: &str = r#"
 use std::ffi::{c_char, c_void};
 unsafe extern "C" { fn dlvsym(h: *mut c_void, n: *const c_char, v: *const c_char) -> *mut c_void; }

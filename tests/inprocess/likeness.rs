@@ -1,4 +1,4 @@
-//! Our harness compared with libtest: what it prints, refuses and ends with.
+//! This project's harness compared with libtest: output, refused options and exit codes.
 
 use std::fs;
 use std::path::Path;
@@ -23,7 +23,7 @@ fn run(executable: &Path, args: &str, bootstrap: bool) -> Output {
     command.output().unwrap()
 }
 
-/// Text without what differs from run to run: times and thread ids.
+/// Returns a text without what differs between runs: times and thread ids.
 fn normalised(bytes: &[u8]) -> String {
     let mut text = String::from_utf8(bytes.to_vec()).unwrap();
     for (before, after) in [("finished in ", "s"), ("' (", ") panicked")] {
@@ -55,8 +55,8 @@ fn assert_same(libtest: &Path, ours: &Path, args: &str, bootstrap: bool) {
     assert_eq!(found.status.code(), expected.status.code(), "{context}");
 }
 
-/// Command lines whose output is libtest's. Capture is off and tests run one by one, because output
-/// is compared.
+/// Command lines with the same output as libtest. Capture is off and tests run one by one, because
+/// the output is compared.
 const STABLE: &str = "
     --nocapture --test-threads=1
     --no-capture --test-threads=1 --format pretty
@@ -82,13 +82,13 @@ const STABLE: &str = "
     -
 ";
 
-/// The same, where libtest needs `-Z unstable-options`.
+/// Command lines for which libtest needs `-Z unstable-options`.
 const UNSTABLE: &str = "
     --list --format json
     --list --format json --ignored
 ";
 
-/// Command lines that both refuse, each in its own words.
+/// Command lines that both harnesses refuse, with different messages.
 const REFUSED: &str = "
     --unknown
     --list=1

@@ -1,5 +1,5 @@
-//! The in-process harness: the same sources are compiled with it and with libtest, and run by
-//! themselves, in orders, and by seeds.
+//! The in-process harness. The same sources are compiled with it and with libtest. Tests run alone,
+//! in orders, and with seeds.
 
 #![cfg(unix)]
 

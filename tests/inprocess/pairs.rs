@@ -1,5 +1,5 @@
-//! Forks of a process against separate processes: the same tests in the same order must end in the
-//! same way.
+//! Forks of a process compared with separate processes: the same tests in the same order must have
+//! the same outcome.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -14,23 +14,23 @@ use nondex_core::{Level, Outcome, RunSpec};
 
 use crate::compile::{Harness, binary, compile};
 
-/// What a test of `tests/fixtures/libtest/pairs.rs` is called, and whether it is ignored.
+/// Returns a test of `tests/fixtures/libtest/pairs.rs`, with whether it is ignored.
 fn case(name: &str) -> TestCase {
     TestCase { ignored: name == "is_ignored", ..TestCase::new(name) }
 }
 
-/// The limit of a test in these tests. What hangs, hangs for ever.
+/// Time limit of the tests. A test that hangs never ends.
 const LIMIT: Duration = Duration::from_secs(4);
 
-/// All of a run that must be the same in a fork. The message of one that names nothing itself is
-/// made from the output, which a fork's is not kept of.
-fn told(run: &Run) -> impl PartialEq + std::fmt::Debug + use<> {
+/// Returns the parts of a run that must be the same in a fork. A message is only compared for a
+/// failed test. Others are made from the output, which is not kept for forks.
+fn comparable(run: &Run) -> impl PartialEq + std::fmt::Debug + use<> {
     let fails = run.outcome == Outcome::Failed;
     let message = run.failure.as_ref().filter(|_| fails);
     (run.outcome.clone(), message.cloned(), run.points.clone(), run.choices.clone(), run.complete)
 }
 
-/// A new folder for records.
+/// Returns a new folder for records.
 pub(crate) fn records(folder: &Utf8Path) -> Utf8PathBuf {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -40,8 +40,8 @@ pub(crate) fn records(folder: &Utf8Path) -> Utf8PathBuf {
     records
 }
 
-/// Runs `first` and then each of `then`, once in forks and once in separate processes, and
-/// compares.
+/// Runs `first` and then each test of `then`, in forks and in separate processes. Asserts that the
+/// runs are the same.
 fn compare(binary: &TestBinary, folder: &Utf8Path, first: &[&str], then: &[&str], spec: &RunSpec) {
     let stop = StopFlag::new();
     let launcher = Launcher::new(records(folder), &stop);
@@ -60,9 +60,9 @@ fn compare(binary: &TestBinary, folder: &Utf8Path, first: &[&str], then: &[&str]
         let own = RunSpec { test: test.name.clone(), ..spec.clone() };
         let alone = launcher.experiment(None, &[LIMIT], binary, &tests, &own).unwrap();
         let (last, before) = alone.split_last().unwrap();
-        assert_eq!(told(forked), told(last), "{first:?}, then {test:?}");
-        let before: Vec<_> = before.iter().map(told).collect();
-        let forked: Vec<_> = pairs.first.iter().map(told).collect();
+        assert_eq!(comparable(forked), comparable(last), "{first:?}, then {test:?}");
+        let before: Vec<_> = before.iter().map(comparable).collect();
+        let forked: Vec<_> = pairs.first.iter().map(comparable).collect();
         assert_eq!(forked, before, "{first:?}, then {test:?}");
     }
 }
@@ -77,7 +77,7 @@ fn utf8(path: &Path) -> &Utf8Path {
     Utf8Path::from_path(path).unwrap()
 }
 
-/// Tests that end in every way.
+/// Tests with every kind of outcome.
 const ENDS: [&str; 23] = [
     "victim",
     "brittle",
@@ -178,7 +178,7 @@ fn what_a_fork_would_not_have_is_left_to_processes() {
             _ => assert_eq!(why, None),
         }
     }
-    // An unknown test among those that come next costs the others nothing.
+    // An unknown test among the next ones does not affect the others.
     let (polluter, unknown) = (case("polluter"), case("no_such_test"));
     let pairs = launcher
         .pairs(

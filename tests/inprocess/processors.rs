@@ -1,5 +1,5 @@
-//! The processor that the threads of a scheduled test share: the test sees all, its children have
-//! all, and its own choice is respected.
+//! The processor that the threads of a scheduled test share. The test sees all processors, its
+//! children may use all, and its own affinity is respected.
 
 use nondex_core::{Level, Outcome, RunSpec};
 
@@ -19,7 +19,8 @@ fn threads_that_share_a_processor_see_what_they_had() {
     }
 }
 
-/// A processor that is not there is none: then the threads share the one that the first runs on.
+/// If the requested processor does not exist, the threads share the one that the first thread runs
+/// on.
 #[test]
 fn a_seed_is_the_same_schedule_whichever_processor_the_threads_share() {
     const FIXTURE: &str = "threads.rs";

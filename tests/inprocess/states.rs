@@ -1,4 +1,4 @@
-//! What tests leave changed: named, and put back, whatever kind of state it is.
+//! State that tests change: every kind is named and can be restored.
 
 use std::time::Duration;
 
@@ -15,7 +15,8 @@ use crate::pairs::records;
 
 const LIMIT: Duration = Duration::from_secs(20);
 
-/// The executable of `tests/fixtures/libtest/states.rs`, with a separate temporary directory.
+/// Returns the executable of `tests/fixtures/libtest/states.rs`, with a separate temporary
+/// directory.
 pub(crate) fn compiled() -> TestBinary {
     let mut binary = binary(&compile("states.rs", "2021", Harness::Interposed));
     let temporary = binary.cwd.join("temporary");
@@ -40,8 +41,7 @@ fn file(binary: &TestBinary) -> camino::Utf8PathBuf {
     binary.cwd.join("temporary/states-")
 }
 
-/// What a run changed, without noise: each state by its kind and its name for people, with the part
-/// of the state it is.
+/// Returns the states that a run changed, without noise: kind, name in reports, and id.
 fn named(symbols: &Symbols, changes: &[StateChange]) -> Vec<(StateKind, String, StateId)> {
     let mut named = Vec::new();
     for change in changes {
@@ -96,14 +96,14 @@ fn each_kind_of_state_is_named_and_restoring_it_and_no_other_saves_the_victim() 
         assert_eq!(names, [(kind, name)], "{polluted}: {:?}", runs[0].states);
         let state = changes[0].2.clone();
         if name.starts_with("states::") {
-            // Where it is defined.
+            // The report names the line that defines the static.
             let found = symbols.at(&state);
             assert_eq!(found.len(), 1);
             let (place, line) = found[0].place().unwrap();
-            let word = format!("static {}", name.rsplit("::").next().unwrap());
-            let word = word.replace("MUTABLE", "mut MUTABLE");
+            let definition = format!("static {}", name.rsplit("::").next().unwrap())
+                .replace("MUTABLE", "mut MUTABLE");
             let text = source.lines().nth(line as usize - 1).unwrap();
-            assert!(text.contains(&word), "{name} is reported in line {line}: {text}");
+            assert!(text.contains(&definition), "{name} is reported in line {line}: {text}");
             assert!(place.ends_with("libtest/states.rs"), "{place}");
         }
         let other = symbols.named("states::NEIGHBOUR").unwrap().state();
@@ -113,7 +113,7 @@ fn each_kind_of_state_is_named_and_restoring_it_and_no_other_saves_the_victim() 
             let spec = RunSpec::clean("").in_order(|tests| tests.put_back = vec![restored.clone()]);
             let runs = run(&binary, &tests, &spec);
             assert_eq!(runs[1].outcome, expected, "{polluted}, with {restored:?} put back");
-            // In a fork, too.
+            // A fork has the same result.
             let stop = StopFlag::new();
             let launcher = Launcher::new(records(&binary.cwd), &stop);
             let _ = std::fs::remove_file(&file);

@@ -1,5 +1,5 @@
-//! Which statics a test uses, told for all of them at once, against the registers that watch one
-//! after the other.
+//! The statics that a test uses, recorded all at once. The result is compared with watchpoints on
+//! one static at a time.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ const STATICS: [&str; 8] = [
     "states::copies_from_one_static_to_another_on_a_thread::COPY",
 ];
 
-/// What a run of this test records while these are watched.
+/// Returns a run of this test that watches this state.
 fn watched(binary: &TestBinary, test: &str, state: StateId) -> Run {
     let spec = RunSpec::clean("").watching(vec![state]);
     let run = run(binary, &[test], &spec).pop().unwrap();
@@ -29,7 +29,7 @@ fn watched(binary: &TestBinary, test: &str, state: StateId) -> Run {
     run
 }
 
-/// The statics that a test reads or writes, and those that it writes; whether it may use any other.
+/// Returns the statics that a test uses, those that it writes, and whether it may use any other.
 fn used<'s>(symbols: &'s Symbols, run: &Run) -> (BTreeSet<&'s str>, BTreeSet<&'s str>, bool) {
     let any = StateId::every(StateKind::Static);
     let names = |writes: bool| {

@@ -1,5 +1,5 @@
-//! Threads that are scheduled: the same schedule for the same spec, right programs stay right, and
-//! wrong ones fail.
+//! Scheduled threads: the same spec gives the same schedule. Correct programs pass, and wrong ones
+//! fail.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -21,7 +21,7 @@ fn executable() -> &'static Path {
     COMPILED.get_or_init(|| compile_threads(&fixture("threads.rs")))
 }
 
-/// The tests of the fixture whose names begin so.
+/// Returns the tests of the fixture whose names start with `kind`.
 fn tests(kind: &str) -> Vec<String> {
     tests_of("threads.rs", kind)
 }
@@ -35,7 +35,7 @@ pub(crate) fn tests_of(name: &str, kind: &str) -> Vec<String> {
     names.collect()
 }
 
-/// Runs a test by a spec, and gives all that it recorded, and its record.
+/// Runs a test with a spec. Returns the recorded events as text, and the record.
 fn run(spec: &RunSpec) -> (String, RunRecord) {
     run_in(executable(), spec)
 }
@@ -44,7 +44,7 @@ pub(crate) fn run_in(executable: &Path, spec: &RunSpec) -> (String, RunRecord) {
     run_as(executable, spec, |command| command.output().unwrap().status)
 }
 
-/// As [`run_in`], by a command that is awaited in another way.
+/// Does the same as [`run_in`], with another way to wait for the command.
 pub(crate) fn run_as(
     executable: &Path,
     spec: &RunSpec,
@@ -65,7 +65,8 @@ pub(crate) fn run_as(
     command
         .args(["--exact", &spec.test, "--nocapture"])
         .env("NONDEX_SPEC", spec.to_json())
-        // How many files a backtrace reads, and for how long, is the executable's.
+        // With backtraces, the number of files that are read and the time for that depend on the
+        // executable.
         .env("RUST_BACKTRACE", "0");
     let status = wait(&mut command);
     let end = match (status.code(), status.signal()) {
@@ -77,13 +78,14 @@ pub(crate) fn run_as(
     let _ = fs::remove_file(path);
     let mut events = RunRecord::parse_events(&recorded.events).unwrap();
     addresses::resolve(Utf8Path::from_path(executable).unwrap(), None, &mut events);
-    // Where in the engine a thread waits depends on who saw first that nobody can go on. These
-    // frames are no part of a stack, but their addresses are recorded.
+    // Where a thread waits in the engine depends on which thread first saw that none can continue.
+    // These frames belong to no stack, but their addresses are recorded. So the text is made of
+    // resolved events.
     let text = events.iter().map(|event| format!("{event:?}\n")).collect();
     (text, RunRecord::fold(&spec, events, end))
 }
 
-/// A clean run and some seeds at the least and the most realistic level.
+/// Returns a clean run, and runs with some seeds at STD and at FULL.
 pub(crate) fn specs(test: &str, seeds: u64) -> Vec<RunSpec> {
     let mut specs = vec![RunSpec::clean(test)];
     for level in [Level::Std, Level::Full] {
@@ -197,12 +199,12 @@ fn a_run_that_is_shown_has_the_schedule_of_one_that_is_not() {
     }
 }
 
-/// Number of operations that are compared of a run that shows its last ones only.
+/// Number of operations that are compared if a run shows only its last ones.
 const MOST_AT_THE_END: u64 = 5;
 
 #[test]
 fn the_memory_of_a_test_lies_at_the_same_place_however_its_thread_is_started() {
-    // Locks that are found by their address wake another thread when it is another one.
+    // At different addresses, locks that are found by their address would wake different threads.
     let spec = RunSpec::clean("tells_where_its_memory_lies");
     let places: BTreeSet<_> =
         (0..40).map(|_| run(&spec).1.failure.expect("it always fails").message).collect();

@@ -1,5 +1,5 @@
-//! Time, descriptors and children under the scheduler: what is waited for comes, no sooner than it
-//! should, and takes no real time that nobody outside needs.
+//! Time, descriptors and children under the scheduler. A wait ends when its event comes, and not
+//! before it. It takes no real time unless another process needs it.
 
 use std::io;
 use std::process::{Command, ExitStatus, Stdio};
@@ -25,19 +25,19 @@ fn what_is_waited_for_comes_under_every_schedule_and_in_virtual_time() {
     assert_eq!(tests.len(), 16);
     for test in tests {
         for spec in specs(test, 2) {
-            // An hour is more than what lies between them.
+            // The injected delay of an hour would be longer than the times between these sleeps.
             let is_delayed = test.starts_with("sleepers_") || test.contains("the_clock_of_a_child");
             if spec.level() == Level::Full && is_delayed {
                 continue;
             }
-            // A clock that goes back does not show how long was waited.
+            // If the system clock goes back, it does not show how long a wait took.
             let spec =
                 RunSpec { models_off: vec!["time/std::time::SystemTime::now".to_owned()], ..spec };
             let (events, record) = run_in(executable, &spec);
             let about = format!("{test} {} {} {events}", spec.level(), spec.seed());
             assert_eq!(record.outcome, Outcome::Passed, "{about}");
             let schedule = record.schedule.expect(test);
-            // What is outside may take another course the next time, and nothing else.
+            // Only tests that depend on other processes may differ in the next run.
             assert_eq!(schedule.is_repeatable(), !test.starts_with("outside_"), "{about}");
             if spec.is_clean() && test.starts_with("an_hour") {
                 assert!(schedule.time_us >= 59 * 60 * 1_000_000, "{about}");
@@ -54,7 +54,7 @@ fn the_same_spec_is_the_same_schedule_also_with_descriptors() {
         "a_datagram_that_comes_late_and_one_that_does_not_come",
     ] {
         for spec in specs(test, 2) {
-            // A socket has another number each time.
+            // A socket has another number in each run, so the events are not compared.
             let course = || {
                 let record = run_in(executable, &spec).1;
                 (record.outcome, record.points, record.schedule)
@@ -76,9 +76,10 @@ fn a_pipe_that_somebody_else_begins_to_read_at_any_time_is_no_deadlock() {
             let (mut reader, writer) = io::pipe().unwrap();
             command.stdout(Stdio::null()).stderr(Stdio::null());
             let mut child = command.stdin(writer).spawn().unwrap();
-            // The command has the writing end, too.
+            // The command also holds the writing end. The reader sees the end of the pipe only when
+            // all copies are closed.
             command.stdin(Stdio::null());
-            // By then it waits, and looks from time to time.
+            // The test is blocked by then, and polls the pipe.
             thread::sleep(Duration::from_micros(5_000 + run * 3));
             io::copy(&mut reader, &mut io::sink()).unwrap();
             child.wait().unwrap()
@@ -87,7 +88,7 @@ fn a_pipe_that_somebody_else_begins_to_read_at_any_time_is_no_deadlock() {
     }
 }
 
-/// Ends what takes longer than any of these runs does.
+/// Waits for a command. Kills it after 30 seconds, which is longer than any of these runs.
 fn wait_for_long(command: &mut Command) -> ExitStatus {
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     for _ in 0..600 {
