@@ -1,11 +1,11 @@
-//! What the binary does with arguments, variables and streams. Nothing here builds a project.
+//! Arguments, variables and streams of the binary. No test here builds a project.
 
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-/// The binary, in `dir`, without the variables of whoever runs the tests.
+/// Returns the binary in `dir`, without variables of the environment that it reads.
 fn nondex(dir: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-nondex"));
     command.current_dir(dir).stdin(Stdio::null());
@@ -22,7 +22,7 @@ fn fixture() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/filterset"))
 }
 
-/// Runs with words split at spaces.
+/// Runs the binary with the words of a line, split at spaces.
 pub(crate) fn run(line: &str) -> Output {
     nondex(fixture()).args(line.split(' ')).output().unwrap()
 }
@@ -124,9 +124,9 @@ fn the_command_line_wins_over_the_environment() {
     expect_accepted(nondex(fixture()).env("NONDEX_SEEDS", "3").args(["--seed", "7"]));
 }
 
-/// Expects that all that this call has is understood.
+/// Asserts that all options of this call are accepted.
 fn expect_accepted(call: &mut Command) {
-    // A wrong filter is met only after the other options were accepted.
+    // A wrong filter is only reported after the other options were accepted.
     let output = call.args(["-E", "("]).output().unwrap();
     assert!(stderr(&output).contains("invalid filterset"), "{}", stderr(&output));
 }
@@ -245,11 +245,11 @@ fn a_reader_that_goes_away_is_no_error() {
     let mut first = [0; 4];
     reader.read_exact(&mut first).unwrap();
     drop(reader);
-    let mut said = String::new();
-    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-    assert_eq!((child.wait().unwrap().code(), said.as_str()), (Some(0), ""));
+    let mut printed = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut printed).unwrap();
+    assert_eq!((child.wait().unwrap().code(), printed.as_str()), (Some(0), ""));
 
-    // With nobody to tell, the exit code still does.
+    // If stderr is closed, the exit code still reports the error.
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     let status = nondex(fixture()).args(["-E", "("]).stderr(writer).status().unwrap();

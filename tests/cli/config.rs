@@ -1,17 +1,17 @@
-//! The configuration file and the variables: which source wins, and what is wrong with a file that
-//! is.
+//! The configuration file and the variables: precedence of the sources, and messages for a wrong
+//! file.
 
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use cargo_nondex::cli::{Command as Asked, ConfirmArgs, RunArgs};
+use cargo_nondex::cli::{Command as CliCommand, ConfirmArgs, RunArgs};
 use cargo_nondex::command::configuration::{self, Refusal};
 use cargo_nondex::exit_code::ExitCode;
 use nondex_core::Level;
 
-/// A configuration file in a separate folder.
+/// Configuration file in a separate folder.
 struct Configured {
     folder: tempfile::TempDir,
 }
@@ -28,9 +28,9 @@ impl Configured {
         path.to_str().unwrap().to_owned()
     }
 
-    /// What is understood of words split at spaces, with these variables.
-    fn parse(&self, line: &str, variables: &[(&str, &str)]) -> Result<Asked, String> {
-        self.configured(line, variables).map(|asked| asked.command)
+    /// Parses the words of a line, split at spaces, with these variables.
+    fn parse(&self, line: &str, variables: &[(&str, &str)]) -> Result<CliCommand, String> {
+        self.configured(line, variables).map(|parsed| parsed.command)
     }
 
     fn configured(
@@ -46,7 +46,7 @@ impl Configured {
         let variables =
             variables.map(|(name, value)| (OsString::from(name), OsString::from(value)));
         match configuration::understand(words.into_iter().map(OsString::from), variables) {
-            Ok(asked) => Ok(asked),
+            Ok(parsed) => Ok(parsed),
             Err(Refusal::Usage(error)) => Err(error.to_string()),
             Err(Refusal::Setup(error)) => {
                 assert_eq!(error.code(), ExitCode::Setup);
@@ -57,20 +57,20 @@ impl Configured {
 
     fn run(&self, line: &str, variables: &[(&str, &str)]) -> RunArgs {
         match self.parse(line, variables) {
-            Ok(Asked::Run(args)) => *args,
+            Ok(CliCommand::Run(args)) => *args,
             other => panic!("not a run: {other:?}"),
         }
     }
 
     fn confirm(&self, line: &str, variables: &[(&str, &str)]) -> ConfirmArgs {
         match self.parse(line, variables) {
-            Ok(Asked::Confirm(args)) => *args,
+            Ok(CliCommand::Confirm(args)) => *args,
             other => panic!("not a confirm: {other:?}"),
         }
     }
 }
 
-/// A message without the path of the temporary file.
+/// Returns the message for a configuration with this text, without the path of the temporary file.
 fn message(text: &str) -> String {
     let configured = Configured::new(text);
     let message = configured.parse("", &[]).unwrap_err();
@@ -93,7 +93,7 @@ fn the_command_line_wins_over_a_variable_over_the_profile_over_the_default_profi
     let args = file.run("", &[("NONDEX_PROFILE", "ci")]);
     assert_eq!(args.seeds(), [6]);
     assert_eq!(file.run("", &[]).seeds().len(), 7);
-    // A replaced list is replaced as a whole.
+    // A list is replaced as a whole.
     assert_eq!(file.run("--levels FULL", &[]).levels(), [Level::Full]);
     assert_eq!(file.run("", &[("NONDEX_LEVELS", "FULL,ID")]).levels(), [Level::Id, Level::Full]);
 }
@@ -106,7 +106,7 @@ fn what_a_file_or_a_variable_switches_on_the_command_line_switches_off() {
     assert_eq!(strict("--strict=false", &[]), Some(false));
     assert_eq!(strict("", &[("NONDEX_STRICT", "no")]), Some(false));
     assert_eq!(strict("--strict", &[("NONDEX_STRICT", "no")]), Some(true));
-    // As if it were not there.
+    // An empty variable counts as unset.
     assert_eq!(strict("", &[("NONDEX_STRICT", "")]), Some(true));
 }
 
@@ -148,7 +148,7 @@ fn every_kind_of_value_is_read_as_on_the_command_line() {
     assert_eq!(args.testing.network.network_allow, ["a.example", "b.example"]);
     assert_eq!(args.testing.network.max_sanitised.unwrap().to_string(), "5%");
     assert_eq!(args.testing.project.build.jobs.unwrap().get(), 3);
-    // Where the workspace of these tests is.
+    // Paths are relative to the workspace of these tests.
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
     let regressions = args.regressions.unwrap().into_std_path_buf();
     assert_eq!(regressions, root.join("known.json"));
@@ -288,7 +288,7 @@ fn a_profile_or_a_file_that_is_not_there_is_an_error() {
     let file = Configured::new("[profile.ci]\n");
     let message = file.parse("-P cii", &[]).unwrap_err();
     assert!(message.contains("did you mean `ci`?"), "{message}");
-    // The default one need not be written.
+    // The default profile need not be in the file.
     file.run("--profile default", &[]);
     let message = file.parse("--profile release", &[]).unwrap_err();
     assert!(message.contains("--cargo-profile release"), "{message}");
@@ -305,13 +305,13 @@ fn overrides_of_a_profile_come_before_those_of_the_default_one() {
         "[[profile.default.overrides]]\nfilter = 'all()'\ntimeout = 9\nlevels = 'STD,ONE'\n\
          [[profile.ci.overrides]]\nfilter = 'test(slow)'\ntimeout = 99\nsanitise = false\n",
     );
-    let asked = file.configured("-P ci --levels FULL", &[]).unwrap();
-    let overrides = asked.config.profile.overrides.iter();
+    let parsed = file.configured("-P ci --levels FULL", &[]).unwrap();
+    let overrides = parsed.config.profile.overrides.iter();
     let timeouts = overrides.map(|one| one.get_ref().timeout);
     let seconds = |n| Some(Duration::from_secs(n));
     assert_eq!(timeouts.collect::<Vec<_>>(), [seconds(99), seconds(9)]);
-    assert!(asked.given.levels, "the command line wins");
-    assert!(!asked.given.timeout);
+    assert!(parsed.given.levels, "the command line wins");
+    assert!(!parsed.given.timeout);
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Filtersets mean what they mean in nextest: the same tests for the same text, and errors for the
-//! same text.
+//! Filtersets have the same meaning as in nextest: they select the same tests, and the same texts
+//! are errors.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -10,7 +10,8 @@ use cargo_nondex::cli::filterset::{Expression, Platform, Query, Workspace, of_te
 
 const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/filterset");
 
-/// What nextest printed: each expression with its tests, `None` where it refused the expression.
+/// Returns the recorded output of nextest: each expression with its tests, or `None` for a refused
+/// expression.
 fn recorded() -> Vec<(String, Option<BTreeSet<String>>)> {
     let text = std::fs::read_to_string(Path::new(FIXTURE).join("nextest.txt")).unwrap();
     let mut cases: Vec<(String, Option<BTreeSet<String>>)> = Vec::new();
@@ -26,7 +27,7 @@ fn recorded() -> Vec<(String, Option<BTreeSet<String>>)> {
     cases
 }
 
-/// `\n` means a line break where a word begins or ends; at other places it would be an escape of
+/// Replaces `\n` by a line break before and after words. In other places, it would be an escape of
 /// the language.
 fn with_line_breaks(text: &str) -> String {
     text.replace("\\n or\\n ", "\n or\n ").replace("not\\n", "not\n")
@@ -41,7 +42,8 @@ fn workspace() -> Workspace {
     Workspace::new(&metadata)
 }
 
-/// The tests of the fixture that `text` selects, as `nextest list -T oneline` prints them.
+/// Returns the tests of the fixture that `text` selects, in the format of `nextest list -T
+/// oneline`.
 fn selected(
     text: &str,
     workspace: &Workspace,

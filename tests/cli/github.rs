@@ -1,4 +1,4 @@
-//! The findings as annotations of GitHub Actions.
+//! Annotations of GitHub Actions for findings.
 
 use cargo_nondex::report::github;
 

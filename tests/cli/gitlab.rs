@@ -1,4 +1,4 @@
-//! The findings as GitLab's code quality report.
+//! GitLab's code quality report of findings.
 
 use std::collections::BTreeSet;
 

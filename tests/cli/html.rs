@@ -1,4 +1,4 @@
-//! The report as a page, on reports written by hand.
+//! The HTML report of hand-written reports.
 
 mod document;
 mod samples;
@@ -16,7 +16,7 @@ use crate::sample::{
     advice, because_of, dependent, element, failure, known, report, sources, test,
 };
 
-/// Text that is executed, or ends an element or an attribute, if it is not escaped.
+/// Text that, without escaping, is executed or ends an element or an attribute.
 const HOSTILE: &str = "</script><script>alert(1)</script>\"'><img src=x onerror=alert(2)>&lt;\u{0}";
 
 fn page(report: &Report) -> String {
@@ -37,7 +37,7 @@ fn document(report: &Report) -> Document {
     Document::parse(&page(report))
 }
 
-/// A finding with each text that a user can write.
+/// Returns a report in which each text that a user can choose is hostile.
 fn hostile() -> Report {
     let text = || HOSTILE.to_owned();
     let mut all = dependent();
@@ -106,7 +106,7 @@ fn what_a_report_has_is_text_and_never_part_of_the_page() {
     std::fs::write(root.join("src/lib.rs"), source).unwrap();
     let page = drawn(&report, &past, &Sources::new(root, None));
     let document = Document::parse(&page);
-    // The two of every page: their texts are this program's.
+    // Every page has two scripts, whose texts are fixed.
     assert_eq!(document.all("script").count(), 2);
     assert_eq!(document.all("img").count(), 0);
     for element in &document.elements {
@@ -142,7 +142,7 @@ fn a_page_loads_nothing_and_each_of_its_links_leads_somewhere() {
             }
             match value.strip_prefix('#') {
                 Some(id) => assert!(ids.contains(id), "{value}"),
-                // A page asks for an icon otherwise.
+                // Without this, browsers request an icon.
                 None if element.tag == "link" => assert_eq!(value, "data:,"),
                 None => assert!(value.starts_with("https://"), "{value}"),
             }
@@ -241,7 +241,7 @@ fn a_race_is_a_table_with_a_lane_for_each_thread_that_ends_with_the_failure() {
     for (row, (start, end)) in rows.iter().zip(expected) {
         assert!(row.starts_with(start) && row.ends_with(end), "{row}");
     }
-    // The picture in text is for terminals.
+    // The text drawing is for terminals.
     let text = &document.by_id("shop$tills").text;
     assert!(!text.contains("-+-"), "{text}");
 }

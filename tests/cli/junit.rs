@@ -1,4 +1,4 @@
-//! The report as JUnit's XML, on a report written by hand.
+//! The JUnit XML of a hand-written report.
 
 use std::time::Duration;
 

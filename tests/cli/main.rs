@@ -1,4 +1,4 @@
-//! The command line as a user sees it: options, filters, exit codes and streams of the binary.
+//! The command line as users see it: options, filters, exit codes and output of the binary.
 
 mod command_line;
 mod config;

@@ -1,4 +1,4 @@
-//! The report as Markdown, for a job summary or a comment.
+//! The report in Markdown, for a job summary or a comment.
 
 use cargo_nondex::report::markdown::{headline, render};
 use cargo_nondex::report::problem::problems;
@@ -12,7 +12,7 @@ use crate::sample::{advice, dependent, report, sources, test};
 fn a_summary_has_a_sentence_the_counts_and_a_row_for_each_finding() {
     let (_folder, sources) = sources();
     let mut report = all_kinds();
-    // Fresh ones, so that the run can be made again.
+    // Random seeds, so that the report shows how to repeat the run.
     report.run.seeds = (123_456..123_496).collect();
     insta::assert_snapshot!(render(&report, &sources));
 }

@@ -1,4 +1,4 @@
-//! Findings as CI systems take them, on reports written by hand.
+//! Findings in the formats of CI systems, made from hand-written reports.
 
 use cargo_nondex::report::human::Sources;
 use cargo_nondex::report::problem::{Severity, problems};
@@ -11,7 +11,7 @@ use nondex_core::{Family, Level};
 
 use crate::sample::{advice, culprit, dependent, failure, report, sources, test};
 
-/// A test that fails since two threads use a lock at two lines in either order.
+/// Returns a test that fails because two threads use a lock at two lines in any order.
 pub(crate) fn race() -> TestReport {
     let step = |lane, line| LaneStepReport {
         lane,
@@ -48,7 +48,7 @@ pub(crate) fn race() -> TestReport {
     }
 }
 
-/// One test of each kind: advice, and what does not fail the run, among them.
+/// Returns a report with a test of each kind, including advice and tests that do not fail the run.
 pub(crate) fn all_kinds() -> Report {
     let second = TestReport {
         id: "shop$more_names".to_owned(),
@@ -151,7 +151,7 @@ fn the_place_is_the_responsible_line_and_the_rest_is_related_to_it() {
     // The two sides of the race, the failing assertion, and the test.
     assert_eq!(places("race"), (6, vec![8, 20, 12]));
     assert_eq!(places("broken"), (20, vec![12]));
-    // Nothing but the test is known.
+    // Only the test is known.
     assert_eq!(places("known"), (12, vec![]));
     let unknown =
         TestReport { verdict: Verdict::Broken, ..TestReport::new("shop", "shop", "somewhere") };
@@ -182,7 +182,7 @@ fn a_fingerprint_outlives_moved_lines_and_new_seeds_but_not_another_cause() {
     let text = std::fs::read_to_string(&file).unwrap();
     std::fs::write(&file, format!("\n{text}")).unwrap();
     assert_eq!(fingerprint(vec![moved.clone()]), first);
-    // The same text at another line is another finding of the same report.
+    // The same text at another line is a separate finding of the same report.
     let again = TestReport {
         culprits: vec![culprit(
             "std::collections::HashMap::keys",

@@ -1,4 +1,4 @@
-//! The report for people, on reports written by hand.
+//! The report in human format, made from hand-written reports.
 
 mod culprits;
 
@@ -81,7 +81,7 @@ fn the_line_at_which_a_test_fails_is_that_of_the_run_that_is_explained() {
         source.split_whitespace().next().unwrap().to_owned()
     };
     assert_eq!(failing(&finding), "20");
-    // What only the culprits do may make it fail at another place.
+    // With only the choices of the culprits, the test may fail at another place.
     finding.interleaving = Some(InterleavingReport {
         threads: Vec::new(),
         steps: Vec::new(),
@@ -210,7 +210,7 @@ fn of_stable_tests_that_start_programs_it_is_said_how_often_they_may_fail() {
         one("server", Source::Child, 0.283),
         TestReport { sources: vec![Source::Child], ..dependent() },
     ];
-    let said = |tests: &[TestReport]| {
+    let printed = |tests: &[TestReport]| {
         let shown = shown(&report(tests.to_vec()), 0, false);
         let line = shown.lines().find(|line| line.contains("no seed chooses"));
         line.map(|line| line.trim().to_owned())
@@ -218,12 +218,12 @@ fn of_stable_tests_that_start_programs_it_is_said_how_often_they_may_fail() {
     let two = "2 stable tests start programs or wait for others, whose time no seed chooses, and \
         may fail in up to 29 % of runs, \
                with 95 % confidence: shop$git, shop$server";
-    assert_eq!(said(&tests).as_deref(), Some(two));
+    assert_eq!(printed(&tests).as_deref(), Some(two));
     let one = "1 stable test starts programs or waits for others, whose time no seed chooses, and \
         may fail in up to 14 % of runs, \
                with 95 % confidence: shop$git";
-    assert_eq!(said(&tests[..1]).as_deref(), Some(one));
-    assert_eq!(said(&tests[1..2]), None);
+    assert_eq!(printed(&tests[..1]).as_deref(), Some(one));
+    assert_eq!(printed(&tests[1..2]), None);
 }
 
 #[test]
@@ -260,7 +260,7 @@ fn tests_with_one_cause_are_one_finding() {
     };
     let mut suspected = named("suspected", Level::Std, [1, 10]);
     suspected.culprits[0].confirmed = false;
-    // Which call it was, and which elements, may differ from test to test.
+    // Tests with one cause may differ in the call and in the elements.
     let mut nearer = named("nearer", Level::One, [3, 10]);
     nearer.culprits = vec![known()];
     suspected.culprits[0].position = Some(Position::First);
@@ -300,7 +300,7 @@ fn a_short_difference_of_outputs_is_always_shown_and_a_long_one_when_asked_for()
         (short, 0, true),
         (&long, 0, false),
         (&long, 1, true),
-        // The output shows what was only added.
+        // A difference of only added lines is not shown, because the output shows them.
         (&added, 1, false),
     ] {
         let test = TestReport { difference: Some(difference.to_owned()), ..dependent() };

@@ -1,4 +1,4 @@
-//! Reports written by hand, and how they are shown.
+//! Hand-written reports and their renderings.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use cargo_nondex::report::{Culprit, FailureReport, Report, TestReport, Verdict};
 use nondex_core::{Family, Level, Outcome, Site};
 use tempfile::TempDir;
 
-/// The user's source that the findings point at. One call is after a tab.
+/// The user's source that the findings refer to. One call follows a tab.
 const SOURCE: &str = "\
 pub fn names(map: &Map) -> Vec<String> {
     map.keys().cloned().collect()
@@ -35,7 +35,7 @@ fn sold_out() {
 }
 ";
 
-/// The source of a dependency.
+/// Source of a dependency.
 const DEPENDENCY: &str = "// walkdir\n\nfn open(path: &Path) {\n    fs::read_dir(path)\n}\n";
 
 pub(crate) fn report(tests: Vec<TestReport>) -> Report {
@@ -80,7 +80,7 @@ pub(crate) fn culprit(
     }
 }
 
-/// A test that fails at ONE because of a call in the user's own code.
+/// Returns a test that fails at ONE because of a call in the user's own code.
 pub(crate) fn dependent() -> TestReport {
     let message =
         "assertion `left == right` failed\n  left: [\"b\", \"a\"]\n right: [\"a\", \"b\"]";
@@ -101,7 +101,7 @@ pub(crate) fn dependent() -> TestReport {
     }
 }
 
-/// A test that fails at FULL only, because of a call in a dependency.
+/// Returns a test that fails only at FULL, because of a call in a dependency.
 pub(crate) fn advice() -> TestReport {
     let mut inner =
         culprit("std::fs::read_dir", Family::Directory, ("walkdir-2.5.0/src/lib.rs", 900, 23));
@@ -119,17 +119,17 @@ pub(crate) fn advice() -> TestReport {
     }
 }
 
-/// What a user reads who asks for more than the brief findings, without colours.
+/// Returns the report with detailed findings, without colours.
 pub(crate) fn shown(report: &Report, verbose: u8, quiet: bool) -> String {
     drawn(report, false, verbose, quiet)
 }
 
-/// What a user reads who asks for nothing.
+/// Returns the report as shown by default.
 pub(crate) fn briefly(report: &Report) -> String {
     drawn(report, true, 0, false)
 }
 
-/// The sources in a folder that is removed when the first of both is dropped.
+/// Returns the sources, in a folder that is removed when the first value is dropped.
 pub(crate) fn sources() -> (TempDir, Sources) {
     let temporary = tempfile::tempdir().unwrap();
     let directory = Utf8Path::from_path(temporary.path()).unwrap();
@@ -161,14 +161,14 @@ fn drawn(report: &Report, brief: bool, verbose: u8, quiet: bool) -> String {
     anstream::adapter::strip_str(&text).to_string()
 }
 
-/// What a user reads of the findings, without the summary.
+/// Returns the rendered findings, without the summary.
 pub(crate) fn findings(tests: Vec<TestReport>, verbose: u8) -> String {
     let shown = shown(&report(tests), verbose, false);
     let (findings, _) = shown.split_once("     Summary").unwrap();
     findings.to_owned()
 }
 
-/// A call in the user's own code, of which all is known.
+/// Returns a call in the user's own code with all details.
 pub(crate) fn known() -> Culprit {
     Culprit {
         elements: Some([0, 1]),

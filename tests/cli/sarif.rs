@@ -1,4 +1,4 @@
-//! The report as SARIF, held to the part of the specification that it uses.
+//! The SARIF report, checked against the part of the specification that it uses.
 
 use std::collections::BTreeSet;
 
@@ -8,25 +8,25 @@ use serde_json::{Map, Value, json};
 use crate::problems::all_kinds;
 use crate::sample::sources;
 
-/// What the value of a property is.
+/// Type of a property's value.
 enum Type {
     Text,
-    /// A relative or absolute reference of RFC 3986, in ASCII.
+    /// Relative or absolute reference of RFC 3986, in ASCII.
     Uri,
     Word(&'static [&'static str]),
-    /// An integer that is not smaller.
+    /// Integer with this minimum.
     Number(i64),
     Switch,
     Object(Object),
     List(Object),
-    /// Objects or texts by any name.
+    /// Objects or texts with any names.
     Map(Box<Type>),
-    /// A property bag, which may have anything.
+    /// Property bag, which may have any properties.
     Bag,
 }
 
-/// The properties of an object, with whether they are required. It has no others, as in the
-/// specification's own schema.
+/// Properties of an object: name, whether it is required, and type. Other properties are not
+/// allowed, as in the specification's schema.
 type Object = Vec<(&'static str, bool, Type)>;
 
 fn message() -> Type {
@@ -51,7 +51,7 @@ fn location() -> Object {
     ]
 }
 
-/// The rules of SARIF 2.1.0, sections 3.13 to 3.49, for what is written.
+/// Returns the rules of SARIF 2.1.0, sections 3.13 to 3.49, for the properties that are written.
 fn log() -> Type {
     let level = || Type::Word(&["error", "warning", "note"]);
     let rule = vec![
@@ -153,7 +153,7 @@ fn check(value: &Value, expected: &Type, at: &str) -> Result<(), String> {
     }
 }
 
-/// What a schema cannot state: that results point at their rules, and ids are used once.
+/// Checks what a schema cannot state: results refer to existing rules, and ids are unique.
 fn check_references(log: &Value) -> Result<(), String> {
     for run in log["runs"].as_array().unwrap() {
         let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
@@ -219,7 +219,7 @@ fn a_report_with_every_kind_of_finding_keeps_the_rules_of_sarif() {
     assert_eq!(related[0]["physicalLocation"]["region"], json!({"startLine": 8}));
 }
 
-/// The objects without others in them.
+/// Collects the objects that contain no other objects or lists.
 fn innermost<'v>(value: &'v mut Value, found: &mut Vec<&'v mut Map<String, Value>>) {
     let is_inner = |value: &Value| value.is_object() || value.is_array();
     match value {
@@ -246,7 +246,7 @@ fn every_way_to_break_a_document_is_found() {
         all.len()
     };
     assert!(count > 50, "{count}");
-    // A property that nobody knows, in each of the innermost objects.
+    // An unknown property in any of the innermost objects is an error.
     for index in 0..count {
         let mut broken = valid.clone();
         let mut all = Vec::new();

@@ -1,4 +1,4 @@
-//! The JSON Schemas, and what they are of.
+//! The JSON Schemas and the documents that they describe.
 
 use std::fs;
 use std::path::Path;

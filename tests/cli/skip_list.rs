@@ -1,4 +1,4 @@
-//! Tests to skip, for the packages of distributions.
+//! Lists of tests to skip, for packages of distributions.
 
 use std::process::Command;
 
@@ -40,7 +40,7 @@ fn each_test_that_may_fail_is_there_once_with_its_reason_and_advice_is_not() {
     }
 }
 
-/// What bash makes of a list: one word on each line.
+/// Returns the elements that bash makes of a list, which it prints one per line.
 fn words(script: &str) -> Vec<String> {
     let output = Command::new("bash").args(["-euc", script]).output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
@@ -59,7 +59,7 @@ fn the_lists_are_what_their_languages_read() {
     assert_eq!(words(&script), names);
     let arch = of(Distribution::Arch);
     assert_eq!(words(&format!("{arch}{shown} \"${{skip[@]}}\"")), flags);
-    // Without make: each line is a comment or adds a flag.
+    // This check does not run make: each line is a comment or adds a flag.
     let debian = of(Distribution::Debian);
     let added = debian.lines().filter(|line| !line.starts_with("# "));
     let added = added.map(|line| line.strip_prefix("SKIP_TESTS += ").unwrap());

@@ -1,14 +1,14 @@
-//! A page as a list of tags and texts, read as strictly as the page is written.
+//! Parser of a page into elements. It accepts only the HTML that the report writes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Elements without content.
 const VOID: [&str; 3] = ["input", "link", "meta"];
 
-/// A page whose tags are balanced.
+/// Page whose tags are balanced.
 #[derive(Debug, Default)]
 pub(super) struct Document {
-    /// Each element: its tag, its attributes, and all text in it.
+    /// Elements with their tags, their attributes, and all text in them.
     pub(super) elements: Vec<Element>,
 }
 
@@ -20,16 +20,16 @@ pub(super) struct Element {
 }
 
 impl Document {
-    /// Reads a page.
+    /// Parses a page.
     ///
     /// # Panics
-    /// When a tag is not closed, or closed by another one.
+    /// Panics if a tag is not closed, or is closed by another one.
     pub(super) fn parse(page: &str) -> Self {
         let mut document = Document::default();
         let mut open: Vec<usize> = Vec::new();
         let mut rest = page.strip_prefix("<!DOCTYPE html>").unwrap();
         while let Some(start) = rest.find('<') {
-            document.say(&open, &rest[..start]);
+            document.add_text(&open, &rest[..start]);
             rest = &rest[start + 1..];
             let end = rest.find('>').expect("each `<` has its `>`");
             let (tag, after) = (&rest[..end], &rest[end + 1..]);
@@ -46,7 +46,7 @@ impl Document {
                 continue;
             }
             open.push(document.elements.len() - 1);
-            // The text of these two is not HTML.
+            // The text of these two elements is not HTML.
             if name == "script" || name == "style" {
                 let end = rest.find(&format!("</{name}>")).unwrap();
                 document.elements.last_mut().unwrap().text = rest[..end].to_owned();
@@ -57,28 +57,28 @@ impl Document {
         document
     }
 
-    fn say(&mut self, open: &[usize], text: &str) {
+    fn add_text(&mut self, open: &[usize], text: &str) {
         for &element in open {
             self.elements[element].text.push_str(&unescaped(text));
         }
     }
 
-    /// The elements with a tag.
+    /// Returns the elements with a tag.
     pub(super) fn all<'d>(&'d self, tag: &'d str) -> impl Iterator<Item = &'d Element> {
         self.elements.iter().filter(move |one| one.tag == tag)
     }
 
-    /// The element with an id.
+    /// Returns the element with an id.
     pub(super) fn by_id(&self, id: &str) -> &Element {
         let mut all = self.elements.iter();
         let found = all.find(|one| one.attribute("id") == Some(id));
         found.unwrap_or_else(|| panic!("no element `{id}`"))
     }
 
-    /// All ids.
+    /// Returns all ids.
     ///
     /// # Panics
-    /// When there is one twice.
+    /// Panics if an id occurs twice.
     pub(super) fn ids(&self) -> BTreeSet<&str> {
         let mut ids = BTreeSet::new();
         for id in self.elements.iter().filter_map(|one| one.attribute("id")) {
@@ -115,12 +115,12 @@ impl Element {
         Element { tag: name.to_owned(), attributes, text: String::new() }
     }
 
-    /// The value of an attribute.
+    /// Returns the value of an attribute.
     pub(super) fn attribute(&self, name: &str) -> Option<&str> {
         self.attributes.get(name).map(String::as_str)
     }
 
-    /// Whether it has a class.
+    /// Returns whether the element has a class.
     pub(super) fn has_class(&self, class: &str) -> bool {
         let classes = self.attribute("class").unwrap_or_default();
         classes.split(' ').any(|one| one == class)

@@ -1,4 +1,4 @@
-//! Findings of threads and of test orders, written by hand.
+//! Hand-written findings about threads and test orders.
 
 use cargo_nondex::report::schema::{
     ConflictReport, InterleavingReport, LaneReport, LaneStepReport, Line, Order, Scheduled,
@@ -9,7 +9,7 @@ use nondex_core::{Family, Kind, Level};
 
 use crate::sample::{culprit, failure, test};
 
-/// A race of two threads for one lock.
+/// Returns a race of two threads for one lock.
 pub(super) fn race() -> TestReport {
     let step = |lane, what: &str, line, delay_ns| LaneStepReport {
         lane,
@@ -56,7 +56,7 @@ pub(super) fn race() -> TestReport {
     }
 }
 
-/// Two threads that wait for each other.
+/// Returns a deadlock of two threads.
 pub(super) fn deadlock() -> TestReport {
     let wait = |thread: &str, other: &str, line| WaitReport {
         thread: thread.to_owned(),
@@ -85,7 +85,7 @@ pub(super) fn deadlock() -> TestReport {
     }
 }
 
-/// A test that fails after another one.
+/// Returns a test that fails after another one.
 pub(super) fn victim() -> TestReport {
     let state = SharedState {
         kind: "static".to_owned(),

@@ -1,4 +1,4 @@
-//! How the calls are shown that make a test fail, and where their elements come from.
+//! The report on calls that make a test fail, and on the origin of their elements.
 
 use cargo_nondex::report::schema::{CallReport, Position};
 use cargo_nondex::report::{Culprit, TestReport};
