@@ -1,12 +1,12 @@
-//! The house: which folder of the sources may know which. Arrows lead downward only, and no two
-//! files of a folder know each other.
+//! Layers of the source folders. A folder depends only on folders below it, and no two files of a
+//! folder depend on each other.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The folders of the driver, and its files next to them, from the top floor down, each with those
-/// below that it may know.
+/// Folders of the driver, and its files next to them, from the top layer down. Each has the list of
+/// those that it may depend on.
 const DRIVER: [(&str, &[&str]); 19] = [
     (
         "command",
@@ -45,12 +45,13 @@ const DRIVER: [(&str, &[&str]); 19] = [
     ("toml_error", &["nearest"]),
     ("nearest", &[]),
     ("pool", &["judge"]),
-    // A separate crate, which has this name here.
+    // A separate crate, which has this name in the driver.
     ("judge", &[]),
     ("statistics", &[]),
 ];
 
-/// The names that a text imports by a path that starts so: `crate::a`, or `crate::{a, b}`.
+/// Returns the names that a text imports by a path that begins with `start`: `crate::a`, or
+/// `crate::{a, b}`.
 fn imported<'a>(text: &'a str, start: &str) -> BTreeSet<&'a str> {
     let word = |text: &'a str| {
         let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
@@ -84,7 +85,7 @@ fn imported<'a>(text: &'a str, start: &str) -> BTreeSet<&'a str> {
     names
 }
 
-/// A source file without its tests and comments.
+/// Reads a source file without its tests and comments.
 fn source(path: &Path) -> String {
     let text = fs::read_to_string(path).unwrap();
     let end = ["\n#[cfg(test)]\nmod tests {", "\n#[cfg(test)]\npub(crate) mod tests {"]
@@ -96,7 +97,7 @@ fn source(path: &Path) -> String {
     code.collect::<Vec<_>>().join("\n")
 }
 
-/// Every source file below a folder, but tests and what only they use.
+/// Returns every source file below a folder, except tests and their helpers.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -115,7 +116,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Every folder with source files below a folder, itself left out.
+/// Returns every folder with source files below a folder, without that folder.
 fn folders(folder: &Path) -> BTreeSet<PathBuf> {
     let files = files(folder);
     let folders = files.iter().flat_map(|file| file.ancestors().skip(1));
@@ -123,7 +124,7 @@ fn folders(folder: &Path) -> BTreeSet<PathBuf> {
     below.map(Path::to_owned).collect()
 }
 
-/// The first name of a path below `root`, without its extension.
+/// Returns the first name of a path below `root`, without its extension.
 fn room(root: &Path, file: &Path) -> String {
     let relative = file.strip_prefix(root).unwrap();
     let first = relative.components().next().unwrap().as_os_str().to_str().unwrap();
@@ -170,7 +171,8 @@ fn arrows_between_folders_lead_downward_only() {
 #[test]
 fn files_of_one_folder_know_each_other_in_one_direction_only() {
     let own = Path::new(env!("CARGO_MANIFEST_DIR"));
-    // The top floor of the driver has its own list, and that of the mirror is std's.
+    // The test above checks the top layer of the driver. The top layer of the mirror is that of
+    // std.
     for (root, with_top) in [
         ("src", false),
         ("../src", false),
@@ -185,12 +187,12 @@ fn files_of_one_folder_know_each_other_in_one_direction_only() {
     }
 }
 
-/// Asserts that no two files of one of these folders below `root` know each other, whether directly
-/// or by way of others.
+/// Asserts that no two files of one of these folders below `root` depend on each other, directly or
+/// indirectly.
 fn no_circle(root: &Path, folders: impl Iterator<Item = PathBuf>) {
     for folder in folders {
         let name = folder.strip_prefix(root).unwrap().to_str().unwrap().replace('/', "::");
-        // A file with its own folder is one room with it.
+        // A file and the folder of the same name count as one.
         let mut arrows: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for file in files(&folder) {
             let own = room(&folder, &file);
@@ -220,7 +222,7 @@ fn no_circle(root: &Path, folders: impl Iterator<Item = PathBuf>) {
     }
 }
 
-/// A report has its verdict from a fact, by the table of the judge.
+/// The verdict of a report follows from a fact, by the judge's table.
 #[test]
 fn only_the_judge_gives_a_verdict() {
     let root = &Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
@@ -242,7 +244,7 @@ fn only_the_judge_gives_a_verdict() {
     assert!(setter.contains("self.verdict = other.verdict;"));
 }
 
-/// Fixtures are left out: what the suite expects of them names lines.
+/// Fixtures are excluded: the suite expects findings at their line numbers.
 #[test]
 fn lines_end_at_column_100() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -272,7 +274,7 @@ fn lines_end_at_column_100() {
     assert_eq!(wide, Vec::<String>::new());
 }
 
-/// Chains of `let` need Rust 1.88; clippy holds the same for functions of std, by `rust-version`.
+/// Chains of `let` need Rust 1.88. For functions of std, clippy checks this by `rust-version`.
 #[test]
 fn the_runtime_has_no_syntax_that_is_newer_than_its_oldest_toolchain() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use support::{Fixture, Nondex, cache, committed, edit, plain_command};
 
-/// A client that has introduced itself.
+/// Client after the handshake.
 struct Client {
     server: Child,
     to: Option<ChildStdin>,
@@ -25,7 +25,7 @@ struct Client {
 }
 
 impl Client {
-    /// A server of the project, whose messages for people go to a file.
+    /// Starts a server for the project. Its messages for people go to a file.
     fn of(project: &Fixture) -> Self {
         let folder = project.path("");
         let log = File::create(folder.join("target/server.log")).unwrap();
@@ -59,7 +59,7 @@ impl Client {
         writeln!(self.to.as_mut().unwrap(), "{message}").unwrap();
     }
 
-    fn ask(&mut self, method: &str, parameters: &Value) {
+    fn send_request(&mut self, method: &str, parameters: &Value) {
         self.requests += 1;
         self.send(&json!({
             "jsonrpc": "2.0",
@@ -69,9 +69,10 @@ impl Client {
         }));
     }
 
-    /// The response, which must be the next line: nothing else is on stdout.
+    /// Sends a request and returns the response. It must be the next line, because nothing else
+    /// goes to stdout.
     fn request(&mut self, method: &str, parameters: &Value) -> Value {
-        self.ask(method, parameters);
+        self.send_request(method, parameters);
         let mut line = String::new();
         self.from.read_line(&mut line).unwrap();
         let response: Value = serde_json::from_str(&line).expect(&line);
@@ -84,7 +85,7 @@ impl Client {
         self.request("tools/call", &parameters)
     }
 
-    /// What a call that succeeds has as data, which its text repeats.
+    /// Returns the data of a successful call. The text of the result repeats the data.
     fn result(&mut self, tool: &str, arguments: &Value) -> Value {
         let mut response = self.call(tool, arguments);
         let result = &mut response["result"];
@@ -95,7 +96,7 @@ impl Client {
         text
     }
 
-    /// The message of a call that fails.
+    /// Returns the message of a failing call.
     fn failure(&mut self, tool: &str, arguments: &Value) -> String {
         let response = self.call(tool, arguments);
         let result = &response["result"];
@@ -103,14 +104,14 @@ impl Client {
         result["content"][0]["text"].as_str().unwrap().to_owned()
     }
 
-    /// Closes the server's stdin, and waits until it has ended.
+    /// Closes the server's stdin, and waits until the server ends.
     fn end(mut self) {
         self.to = None;
         assert!(self.server.wait().unwrap().success());
     }
 }
 
-/// A project with a test that relies on the order of a map, and one that does not.
+/// Returns a project with a test that relies on the order of a map, and one that does not.
 fn project() -> Fixture {
     let project = committed(&[
         ("Cargo.toml", "[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2024\"\n"),
@@ -164,7 +165,7 @@ fn a_client_lists_explains_replays_and_confirms_findings_and_stdout_has_only_the
     assert_eq!(found["findings"], json!([event]));
     assert_eq!(event["verdict"], "ID");
 
-    // The cause is known: nothing is run.
+    // The cause is known, so nothing runs.
     let runs = || fs::read_dir(project.path("target/nondex/runs")).unwrap().count();
     let before = runs();
     let fingerprint = &event["fingerprint"];
@@ -207,7 +208,7 @@ fn a_finding_without_a_known_cause_is_explained_by_a_search() {
     assert!(report.tests.iter().flat_map(|test| &test.culprits).all(|culprit| !culprit.confirmed));
     let mut client = Client::of(&project);
     let found = client.result("findings", &json!({}));
-    // By the fingerprint, which is another one once the cause is known.
+    // The fingerprint changes when the cause is known, but the old one still finds the test.
     let name = json!({ "finding": found["findings"][0]["fingerprint"] });
     let why = client.result("why", &name);
     assert_eq!(why["finding"]["proof"]["confirmed"], true);
@@ -231,11 +232,11 @@ fn what_is_not_there_is_an_error_that_names_what_is() {
         assert_eq!(response["error"]["code"], -32602, "{response:#}");
     }
 
-    // A call that would take for ever ends with the client.
+    // A call that would never end stops when the client closes the connection.
     let parameters = json!({
         "name": "replay",
         "arguments": { "finding": "first_is_a", "runs": 1_000_000 },
     });
-    client.ask("tools/call", &parameters);
+    client.send_request("tools/call", &parameters);
     client.end();
 }

@@ -1,11 +1,11 @@
-//! The packages as they would be published: the driver is built from nothing else, in an empty
-//! folder, and works.
+//! The packages in the form in which they are published. The driver is built from them alone, in an
+//! empty folder, and works.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::{env, fs};
 
-/// In the order in which they depend on each other.
+/// Packages, each after those that it depends on.
 const PACKAGES: [&str; 6] = [
     "nondex-core",
     "nondex-interpose",
@@ -19,7 +19,7 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// Runs a command without what cargo set for this test, which must succeed.
+/// Runs a command without the variables that cargo set for this test. Asserts that it succeeds.
 fn succeed(command: &mut Command) -> Output {
     for (name, _) in env::vars_os() {
         let name = name.to_string_lossy();
@@ -35,8 +35,8 @@ fn succeed(command: &mut Command) -> Output {
     output
 }
 
-/// Packages the workspace, unpacks the archives into an empty folder, and makes them a workspace in
-/// which they find each other.
+/// Packages the workspace and unpacks the archives into an empty folder. The folder is a workspace
+/// in which the packages find each other.
 fn unpacked() -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("packaged");
     let _ = fs::remove_dir_all(&folder);
@@ -61,8 +61,8 @@ fn unpacked() -> PathBuf {
         let name = format!("{package}-{}", env!("CARGO_PKG_VERSION"));
         succeed(
             Command::new("tar")
-                // As new: the archives keep old times, by which cargo would take another state's
-                // build for this one's.
+                // The files get new times. With the old times of the archives, cargo would reuse a
+                // build of an earlier state.
                 .arg("xzmf")
                 .arg(archives.join("package").join(format!("{name}.crate")))
                 .current_dir(&folder),
@@ -70,8 +70,8 @@ fn unpacked() -> PathBuf {
         manifest += &format!("{package} = {{ path = {name:?} }}\n");
     }
     fs::remove_dir_all(archives).unwrap();
-    // With the profile and the versions of this workspace, so that what was compiled for these
-    // tests serves here too.
+    // The profile and the versions are those of this workspace, so that dependencies compiled for
+    // these tests are reused.
     let own = fs::read_to_string(repository().join("Cargo.toml")).unwrap();
     let profiles = own.find("\n[profile.").map_or("", |at| &own[at..]);
     fs::write(folder.join("Cargo.toml"), manifest + profiles).unwrap();
@@ -96,8 +96,7 @@ fn copy(from: &Path, to: &Path) {
 #[ignore = "second tier: builds the driver"]
 fn the_driver_is_built_from_the_packaged_archives_and_finds_what_the_quickstart_shows() {
     let folder = unpacked();
-    // What is compiled of other packages is shared with this build; the driver itself is put in
-    // another folder.
+    // The compiled dependencies are shared with this build. The driver goes to another folder.
     let shared = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
     succeed(
         Command::new(env!("CARGO"))
@@ -108,8 +107,8 @@ fn the_driver_is_built_from_the_packaged_archives_and_finds_what_the_quickstart_
     );
     let quickstart = folder.join("quickstart");
     copy(&repository().join("examples/quickstart"), &quickstart);
-    // With the same sources it takes the runtime that other tests have built: the key of the cache
-    // is their hash.
+    // The key of the cache is the hash of the sources. So the driver uses the runtime that other
+    // tests have built.
     let output = Command::new(folder.join("target/debug/cargo-nondex"))
         .args(["nondex", "--seeds", "10", "--offline", "--message-format", "json"])
         .env_remove("CARGO_MANIFEST_DIR")
@@ -124,8 +123,8 @@ fn the_driver_is_built_from_the_packaged_archives_and_finds_what_the_quickstart_
     assert_eq!(report["summary"]["id"], 3, "{errors}");
 }
 
-/// It carries their sources, and depends on their packages for that: what they interpose must not
-/// be in it.
+/// The driver contains the sources of the runtime's packages, and depends on them for this. Their
+/// interposed functions must not be linked into it.
 #[test]
 fn the_driver_has_no_function_of_the_runtime() {
     use object::{Object as _, ObjectSymbol as _};

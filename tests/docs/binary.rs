@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::process::{Command, Output};
 use std::sync::LazyLock;
 
-/// Runs the binary with these arguments, in no project.
+/// Runs the binary with these arguments, outside of a project.
 pub(crate) fn run<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-nondex"));
     for (name, _) in std::env::vars_os() {
@@ -16,12 +16,12 @@ pub(crate) fn run<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Output {
     command.args(arguments).output().unwrap()
 }
 
-/// What it prints on stdout.
+/// Returns the stdout of the binary with these arguments.
 pub(crate) fn stdout<'a>(arguments: impl IntoIterator<Item = &'a str>) -> String {
     String::from_utf8(run(arguments).stdout).unwrap()
 }
 
-/// The names of all commands.
+/// Returns the names of all commands.
 pub(crate) fn commands() -> Vec<String> {
     let help = stdout(["-h"]);
     let (_, list) = help.split_once("Commands:\n").expect("it lists them");
@@ -33,31 +33,31 @@ pub(crate) fn commands() -> Vec<String> {
         .collect()
 }
 
-/// One option of a command, as its help text has it.
+/// One option of a command, as in its help text.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OptionHelp {
-    /// The heading it stands under.
+    /// Heading above the option.
     pub(crate) heading: String,
-    /// With two dashes.
+    /// Name with two dashes.
     pub(crate) name: String,
-    /// Its value, as in `<N>`; empty when it takes none.
+    /// Value, such as `<N>`. Empty if the option takes none.
     pub(crate) value: String,
-    /// What it does.
+    /// Description.
     pub(crate) meaning: String,
-    /// The values that it takes, if these are few.
+    /// Possible values, if the help text lists them.
     pub(crate) values: Option<String>,
-    /// Its variable.
+    /// Environment variable.
     pub(crate) variable: Option<String>,
-    /// What it is when it is not given.
+    /// Default value.
     pub(crate) default: Option<String>,
 }
 
-/// The options of a command but `--help`, in the order of its help text.
+/// Returns the options of a command without `--help`, in the order of its help text.
 pub(crate) fn options(command: &str) -> Vec<OptionHelp> {
     let help = stdout([command, "--help"]);
     let mut heading = String::new();
     let mut options: Vec<OptionHelp> = Vec::new();
-    // The lines below an argument without a dash belong to no option.
+    // Lines below a positional argument belong to no option.
     let mut is_option = false;
     for line in help.lines() {
         let text = line.trim();
@@ -82,7 +82,7 @@ pub(crate) fn options(command: &str) -> Vec<OptionHelp> {
             let option = options.last_mut().expect("a line belongs to an option");
             option.meaning += match option.meaning.chars().last() {
                 None => "",
-                // A new item of the list of values.
+                // A new item in the list of values.
                 Some(c) if c != ':' && text.starts_with("- ") => "; ",
                 Some(_) => " ",
             };
@@ -100,7 +100,8 @@ pub(crate) fn options(command: &str) -> Vec<OptionHelp> {
 }
 
 impl OptionHelp {
-    /// Takes what the sentence has in brackets, as in `[default: 10]`, out of it.
+    /// Removes the bracketed part for `what` from the description, such as `[default: 10]`, and
+    /// returns its value.
     fn take(&mut self, what: &str) -> Option<String> {
         let start = format!(" [{what}: ");
         let (before, rest) = self.meaning.split_once(&start)?;
@@ -111,7 +112,7 @@ impl OptionHelp {
     }
 }
 
-/// The options of every command, with two dashes.
+/// Returns the options of all commands, with two dashes.
 pub(crate) fn all_options() -> &'static BTreeSet<String> {
     static ALL: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
         let commands = commands();

@@ -1,4 +1,4 @@
-//! The command lines, options, variables and numbers of the pages are those of the program.
+//! Command lines, options, variables and numbers on the pages match the program.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use cargo_nondex::exit_code::ExitCode;
 use crate::binary;
 use crate::page::{Page, repository};
 
-/// Options of other programs that pages speak of.
+/// Options of other programs that the pages mention.
 const FOREIGN: [&str; 8] = [
     "--extern",
     "--git",
@@ -20,10 +20,10 @@ const FOREIGN: [&str; 8] = [
     "--workspace",
 ];
 
-/// Filters that stand where a command could: anything else there must be a command.
+/// Filters in the position of a command. Any other word there must be a command.
 const FILTERS: [&str; 1] = ["parse"];
 
-/// The placeholders of a command line, with an example of it.
+/// Placeholders in command lines, with an example of each.
 const PLACEHOLDERS: [(&str, &str); 13] = [
     ("${{ matrix.level }}", "STD"),
     ("${{ matrix.seeds }}", "0..10"),
@@ -40,7 +40,7 @@ const PLACEHOLDERS: [(&str, &str); 13] = [
     ("N", "1"),
 ];
 
-/// The words of a command line, as a shell would take them apart.
+/// Splits a command line into words, as a shell does.
 fn words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word = None;
@@ -62,8 +62,8 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// Why a command line `cargo nondex …` cannot be meant, if it cannot. Nothing is run: help is
-/// requested for at its end.
+/// Returns why a command line `cargo nondex …` is wrong, if it is. Runs nothing: the option for
+/// help is added at its end.
 fn refusal(line: &str) -> Option<String> {
     let mut line = line.to_owned();
     for (name, value) in PLACEHOLDERS.iter().take(4) {
@@ -89,7 +89,7 @@ fn refusal(line: &str) -> Option<String> {
     (!output.status.success()).then(|| String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
-/// The command lines of this program on a page, in blocks of code, in prose and in workflows.
+/// Returns the command lines of this program on a page, from code blocks, prose and workflows.
 fn lines(page: &Page) -> BTreeSet<&str> {
     let mut lines: BTreeSet<&str> = page.commands("cargo nondex").collect();
     let spans = page.spans();
@@ -161,7 +161,7 @@ fn every_default_in_parentheses_behind_an_option_is_its_default() {
     for page in Page::all() {
         for (start, _) in page.text.match_indices("` (") {
             let rest = &page.text[start + "` (".len()..];
-            // With a unit, or without.
+            // The number may have a unit.
             let number = rest.split([')', ' ']).next().unwrap_or_default();
             let before = page.text[..start].rsplit('`').next().unwrap_or_default();
             let name = before.split(' ').next().unwrap_or_default();
@@ -183,7 +183,8 @@ fn every_variable_that_a_page_names_is_read() {
     let mut known: BTreeSet<String> = KEYS.into_iter().map(variable).collect();
     known.extend(OF_NO_KEY.map(str::to_owned));
     known.extend(crate::OTHER_VARIABLES.map(str::to_owned));
-    // Of the protocol between driver and test process, for contributors.
+    // Variables of the protocol between driver and test process, which pages for contributors
+    // mention.
     known.extend([SPEC_VARIABLE, CHILD_VARIABLE].map(str::to_owned));
     for page in Page::all() {
         let parts = page.text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
@@ -201,7 +202,8 @@ fn every_path_of_the_repository_that_a_page_names_is_there() {
         for span in page.spans() {
             let path = span.split([' ', ':']).next().unwrap_or_default();
             let is_path = path.contains('/') && folders.iter().any(|start| path.starts_with(start));
-            // The examples name other files. And the evidence of the lines of published crates.
+            // The examples name their own files, and the evidence page names lines of published
+            // crates.
             let is_line = page.name == "docs/src/evidence.md" && span.contains(".rs:");
             if !is_path || is_line || page.name.starts_with("examples/") {
                 continue;
@@ -226,12 +228,12 @@ fn every_exit_code_that_a_page_names_is_one() {
     }
 }
 
-/// The program's messages about a configuration file with this text.
-fn said_of(text: &str) -> String {
+/// Returns the program's messages about a configuration file with this text.
+fn messages_for(text: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("nondex.toml");
     std::fs::write(&file, text).unwrap();
-    // The file is read first; nothing is built, because there is no project.
+    // The file is read first. Nothing is built, because there is no project.
     let manifest = folder.path().join("Cargo.toml");
     let paths = [&file, &manifest].map(|path| path.to_str().unwrap());
     let output =
@@ -245,16 +247,16 @@ fn every_configuration_file_of_the_pages_is_understood() {
     let mut checked = 0;
     for page in Page::all() {
         for block in page.blocks("toml").iter().filter(is_ours) {
-            let said = said_of(block);
+            let messages = messages_for(block);
             assert!(
-                said.contains("Cargo.toml") && !said.contains("nondex.toml"),
-                "{}: {said}",
+                messages.contains("Cargo.toml") && !messages.contains("nondex.toml"),
+                "{}: {messages}",
                 page.name
             );
             checked += 1;
         }
     }
     assert!(checked >= 2, "only {checked}");
-    let wrong = said_of("[profile.default]\nlevel = [\"STD\"]\n");
+    let wrong = messages_for("[profile.default]\nlevel = [\"STD\"]\n");
     assert!(wrong.contains("nondex.toml:2"), "{wrong}");
 }

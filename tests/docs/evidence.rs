@@ -1,4 +1,4 @@
-//! The figures on the pages add up, and agree with the lists that the scripts in `tests/corpus`
+//! The figures on the pages add up. They agree with the lists that the scripts in `tests/corpus`
 //! compare with.
 
 use std::fs;
@@ -12,7 +12,7 @@ fn list(name: &str) -> Vec<Value> {
     serde_json::from_str(&text).unwrap()
 }
 
-/// The rows of the table with this first line.
+/// Returns the rows of the table with this header.
 fn rows(page: &Page, header: &str) -> Vec<Vec<String>> {
     let start = page.text.find(&format!("{header}\n"));
     let start = start.unwrap_or_else(|| panic!("{}: no table `{header}`", page.name));
@@ -28,7 +28,7 @@ fn sum(rows: &[Vec<String>], column: usize) -> u64 {
     rows.iter().map(|row| row[column].parse::<u64>().unwrap()).sum()
 }
 
-/// Asserts that the page has this text, wherever its lines are broken.
+/// Asserts that the page has this text, with any line breaks.
 #[track_caller]
 fn shows(page: &Page, text: &str) {
     let words: Vec<&str> = page.text.split_whitespace().collect();
@@ -118,7 +118,7 @@ fn what_is_said_of_tests_that_depend_on_each_other_is_what_is_looked_for() {
             for part in ["name", "verdict"] {
                 shows(&page, &format!("`{}`", test[part].as_str().unwrap()));
             }
-            // What cannot be seen is null.
+            // Null means that this cannot be observed.
             if test["state"].is_null() {
                 continue;
             }
@@ -130,7 +130,7 @@ fn what_is_said_of_tests_that_depend_on_each_other_is_what_is_looked_for() {
     }
 }
 
-/// The program that measures the schedules.
+/// Program that measures the schedules.
 #[path = "../../nondex-core/examples/schedules.rs"]
 #[expect(dead_code, reason = "its `main` prints what is compared here")]
 mod schedules;
@@ -138,8 +138,8 @@ mod schedules;
 #[test]
 fn what_is_said_of_the_schedules_is_what_is_measured() {
     let page = Page::of_book("evidence");
-    // The shortest collections, and with them the first columns: the others take long without
-    // optimisation.
+    // The shortest collections, which are in the first columns. Without optimisation, the others
+    // take long.
     let lens = [2, 3, 5];
     for (title, measured) in schedules::tables(&lens) {
         let start = page.text.find(&format!("| {title} | "));

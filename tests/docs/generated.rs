@@ -1,5 +1,5 @@
-//! Parts of pages that are written by the code.
-//! `INSTA_UPDATE=always cargo test -p cargo-nondex --test docs` writes them anew.
+//! Parts of pages that the code generates. `INSTA_UPDATE=always cargo test -p cargo-nondex --test
+//! docs` regenerates them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -11,7 +11,7 @@ use crate::binary::{self, OptionHelp};
 use crate::page::{Page, repository};
 use crate::source::{self, Type};
 
-/// Text that stands in a cell of a table.
+/// Escapes a text for a table cell.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }
@@ -76,7 +76,7 @@ fn the_page_of_models_has_every_model_with_its_levels_and_what_to_do_instead() {
             }
             treatments.insert(does, name.clone());
         }
-        // A family whose rows are all those of earlier families names these instead.
+        // A family that has only rows of earlier families names these families instead.
         let repeated = family.iter().map(|model| listed.get(&row_of(model)));
         if let Some(earlier) = repeated.collect::<Option<BTreeSet<&String>>>() {
             let earlier: Vec<String> = earlier.iter().map(|name| format!("`{name}`")).collect();
@@ -93,7 +93,7 @@ fn the_page_of_models_has_every_model_with_its_levels_and_what_to_do_instead() {
     Page::of_book("models").expect_generated("models", &text);
 }
 
-/// The types of the report, in the order in which a reader comes to them.
+/// Returns the types of the report, in reading order.
 pub(crate) fn report_types() -> Vec<Type> {
     let folder = repository().join("nondex-harness/cargo-nondex/src/report");
     let mut types = source::types(&folder.join("schema.rs"));
@@ -133,7 +133,7 @@ pub(crate) fn report_types() -> Vec<Type> {
     types
 }
 
-/// The types of events.
+/// Returns the types of events.
 pub(crate) fn event_types() -> Vec<Type> {
     let file = "nondex-harness/cargo-nondex/src/report/stream.rs";
     let events = source::types(&repository().join(file)).into_iter();
@@ -148,7 +148,7 @@ fn the_page_of_the_report_has_every_field_of_the_schema() {
     Page::of_book("report").expect_generated("events", &tables(&events, all));
 }
 
-/// A section for each type, which leads to those of `linked`.
+/// Returns a section for each type, with links to the types in `linked`.
 fn tables<'t>(types: &[Type], linked: impl IntoIterator<Item = &'t Type>) -> String {
     let linked: Vec<&Type> = linked.into_iter().collect();
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! Pages, help text and code say the same.
+//! Pages, help texts and code agree.
 
 mod binary;
 mod command_lines;
@@ -19,7 +19,7 @@ use nondex_core::protocol::spec::{LEVEL_VARIABLE, SEED_VARIABLE};
 
 use page::Page;
 
-/// The variables without an option.
+/// Variables that have no option.
 const OTHER_VARIABLES: [&str; 3] =
     [cargo_nondex::project::runtime::CACHE_VARIABLE, SEED_VARIABLE, LEVEL_VARIABLE];
 
@@ -224,7 +224,7 @@ fn what_pages_say_of_a_summary_is_what_a_summary_says_today() {
     }
 }
 
-/// Items of the library, each with its path as pages write it.
+/// Lists items of the library with their paths, as pages write them.
 macro_rules! items {
     ($($path:path),* $(,)?) => {{
         $({

@@ -1,9 +1,9 @@
-//! A page in Markdown, and what tests look for in it.
+//! Markdown pages, and the parts of them that tests check.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The root of the repository.
+/// Returns the root of the repository.
 pub(crate) fn repository() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .ancestors()
@@ -11,33 +11,33 @@ pub(crate) fn repository() -> &'static Path {
         .expect("the package is in the repository")
 }
 
-/// One page.
+/// Page in Markdown.
 #[derive(Debug)]
 pub(crate) struct Page {
-    /// Its path in the repository.
+    /// Path in the repository.
     pub(crate) name: String,
     pub(crate) text: String,
 }
 
-/// A part of a page between two headings.
+/// Part of a page between two headings.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Section<'a>(&'a str);
 
 impl Page {
-    /// The page at this path in the repository.
+    /// Reads the page at this path in the repository.
     pub(crate) fn open(name: &str) -> Self {
         let path = repository().join(name);
         let text = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
         Page { name: name.to_owned(), text }
     }
 
-    /// A page of the book.
+    /// Reads a page of the book.
     pub(crate) fn of_book(name: &str) -> Self {
         Self::open(&format!("docs/src/{name}.md"))
     }
 
-    /// Every page that users and contributors read: README, CONTRIBUTING, the book, and the
-    /// examples' own.
+    /// Reads every page for users and contributors: README, CONTRIBUTING, the book, and those of
+    /// the examples.
     pub(crate) fn all() -> Vec<Self> {
         let mut names = vec!["README.md".to_owned(), "CONTRIBUTING.md".to_owned()];
         for folder in ["docs/src", "examples"] {
@@ -52,7 +52,7 @@ impl Page {
         names.iter().map(|name| Self::open(name)).collect()
     }
 
-    /// What stands below a heading, up to the next one of the second level.
+    /// Returns the part below a heading, up to the next one of the second level.
     #[track_caller]
     pub(crate) fn section(&self, heading: &str) -> Section<'_> {
         let marker = format!("\n## {heading}\n");
@@ -63,13 +63,13 @@ impl Page {
         Section(&section[..section.find("\n## ").unwrap_or(section.len())])
     }
 
-    /// The whole page as one section.
+    /// Returns the whole page as one section.
     pub(crate) fn whole(&self) -> Section<'_> {
         Section(&self.text)
     }
 
-    /// Asserts that what stands between `<!-- generated: name -->` and `<!-- end -->` is
-    /// `expected`. With `INSTA_UPDATE=always` the page is rewritten instead.
+    /// Asserts that the part between `<!-- generated: name -->` and `<!-- end -->` is `expected`.
+    /// With `INSTA_UPDATE=always`, the page is rewritten instead.
     #[track_caller]
     pub(crate) fn expect_generated(&self, name: &str, expected: &str) {
         let begin = format!("<!-- generated: {name} -->\n");
@@ -89,8 +89,8 @@ impl Page {
         }
     }
 
-    /// The number of words outside of generated parts. A sign, such as those that make a table, is
-    /// none.
+    /// Returns the number of words outside of generated parts. Signs without letters or digits,
+    /// such as those of a table, do not count.
     pub(crate) fn written_words(&self) -> usize {
         let mut is_generated = false;
         let mut count = 0;
@@ -105,17 +105,17 @@ impl Page {
         count
     }
 
-    /// The code spans outside of blocks of code.
+    /// Returns the code spans outside of code blocks.
     pub(crate) fn spans(&self) -> impl Iterator<Item = &str> {
         self.prose().flat_map(|line| line.split('`').skip(1).step_by(2))
     }
 
-    /// The lines outside of blocks of code.
+    /// Returns the lines outside of code blocks.
     pub(crate) fn prose(&self) -> impl Iterator<Item = &str> {
         self.lines_with_language().filter_map(|(language, line)| language.is_none().then_some(line))
     }
 
-    /// The blocks of code in a language.
+    /// Returns the code blocks in a language.
     pub(crate) fn blocks(&self, wanted: &str) -> Vec<String> {
         let mut blocks = Vec::new();
         let mut inside = false;
@@ -134,7 +134,7 @@ impl Page {
         blocks
     }
 
-    /// The commands after a prompt in blocks of code that start so.
+    /// Returns the commands after a prompt that begin with `start`.
     pub(crate) fn commands<'a>(&'a self, start: &'a str) -> impl Iterator<Item = &'a str> {
         self.text
             .lines()
@@ -142,8 +142,8 @@ impl Page {
             .filter(move |command| command.starts_with(start))
     }
 
-    /// Each line with the language of the block it is in; the fence that opens a block is in it,
-    /// the one that ends it is not.
+    /// Returns each line with the language of its code block. The opening fence belongs to the
+    /// block, the closing fence does not.
     fn lines_with_language(&self) -> impl Iterator<Item = (Option<&str>, &str)> {
         let mut language = None;
         self.text.lines().map(move |line| {
@@ -156,7 +156,7 @@ impl Page {
 }
 
 impl Section<'_> {
-    /// The cells of its tables, a row each, without the headers and without the marks of code.
+    /// Returns the cells of its tables, row by row, without headers and without backquotes.
     pub(crate) fn table(self) -> Vec<Vec<String>> {
         self.0
             .lines()
@@ -169,14 +169,14 @@ impl Section<'_> {
             .collect()
     }
 
-    /// The first cells of its tables.
+    /// Returns the first cells of its tables.
     pub(crate) fn first_column(self) -> Vec<String> {
         let rows = self.table().into_iter();
         rows.filter_map(|row| row.into_iter().next()).collect()
     }
 }
 
-/// The pages below a folder, in the order of their names.
+/// Collects the pages below a folder, sorted by name.
 fn collect(folder: &Path, pages: &mut Vec<PathBuf>) {
     let mut entries: Vec<PathBuf> =
         fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();

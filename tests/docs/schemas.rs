@@ -1,5 +1,5 @@
-//! JSON Schemas, written by the code: of the report, of events, and of the configuration file.
-//! `INSTA_UPDATE=always cargo test -p cargo-nondex --test docs` writes them anew.
+//! JSON Schemas of the report, of events, and of the configuration file, which the code generates.
+//! `INSTA_UPDATE=always cargo test -p cargo-nondex --test docs` regenerates them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,12 +16,12 @@ use crate::generated::{event_types, report_types};
 use crate::page::{Page, repository};
 use crate::source::Type;
 
-/// The draft that editors know.
+/// Draft that editors support.
 const DRAFT: &str = "http://json-schema.org/draft-07/schema#";
 
 const FOLDER: &str = "nondex-harness/cargo-nondex/src/command/schema";
 
-/// Asserts that a schema is what is kept, or keeps it.
+/// Asserts that a schema equals the stored one. With `INSTA_UPDATE=always`, stores it first.
 #[track_caller]
 fn expect_kept(name: &str, schema: &Value) {
     let path = repository().join(FOLDER).join(format!("{name}.json"));
@@ -37,7 +37,7 @@ fn words<'a>(words: impl IntoIterator<Item = &'a str>) -> Value {
     json!({ "type": "string", "enum": words.into_iter().collect::<Vec<_>>() })
 }
 
-/// The schema of a field of this Rust type, where `known` types have definitions.
+/// Returns the schema of a field of this Rust type. The types in `known` have definitions.
 fn of_type(kind: &str, known: &[&Type]) -> Value {
     let inside = |start: &str| kind.strip_prefix(start)?.strip_suffix('>');
     if let Some(inner) = inside("Option<") {
@@ -77,7 +77,7 @@ fn of_type(kind: &str, known: &[&Type]) -> Value {
         _ if known.iter().any(|one| one.name == kind) => {
             json!({ "$ref": format!("#/definitions/{kind}") })
         }
-        // Its own documentation describes its fields.
+        // The description of the field explains its structure.
         _ => json!({}),
     }
 }
@@ -97,7 +97,7 @@ fn definition(found: &Type, known: &[&Type]) -> Value {
     let mut required = Vec::new();
     for field in &found.items {
         let mut schema = of_type(&field.kind, known);
-        // Other keys of a schema with a reference are ignored.
+        // In this draft, other keys next to a reference are ignored.
         if schema.get("$ref").is_some() {
             schema = json!({ "allOf": [schema] });
         }
@@ -166,7 +166,7 @@ fn the_schema_of_events_is_that_of_their_types() {
     expect_kept("events", &schema);
 }
 
-/// The schema of a key's value of this Rust type.
+/// Returns the schema of a key's value of this Rust type.
 fn of_value(kind: &str) -> Value {
     let text = || json!({ "type": "string" });
     let number = || json!({ "type": "integer", "minimum": 0 });
@@ -199,7 +199,7 @@ fn of_value(kind: &str) -> Value {
     }
 }
 
-/// The keys of a struct of the configuration, each with the type of its value.
+/// Returns the keys of a configuration struct with their value types.
 fn keys(file: &str, name: &str) -> BTreeMap<String, String> {
     let path = repository().join("nondex-harness/cargo-nondex/src/config").join(file);
     let file = syn::parse_file(&fs::read_to_string(path).unwrap()).unwrap();
@@ -217,7 +217,7 @@ fn keys(file: &str, name: &str) -> BTreeMap<String, String> {
     typed.collect()
 }
 
-/// The keys of a profile, each with the type of its value: the lines of the macro that declares
+/// Returns the keys of a profile with their value types, from the lines of the macro that declares
 /// them.
 fn settings() -> BTreeMap<String, String> {
     let path = repository().join("nondex-harness/cargo-nondex/src/config/settings.rs");
@@ -231,7 +231,7 @@ fn settings() -> BTreeMap<String, String> {
     rows.collect()
 }
 
-/// An object with these keys and no others, each with what it means.
+/// Returns the schema of an object with these keys and no others. Each key has its description.
 fn object<'a>(
     keys: impl IntoIterator<Item = &'a str>,
     schema: impl Fn(&str) -> Value,
@@ -248,7 +248,7 @@ fn object<'a>(
     json!({ "type": "object", "additionalProperties": false, "properties": properties })
 }
 
-/// Description of a key in a table of a page, without marks.
+/// Returns the description of a key in a table of a page, without backquotes.
 fn meaning(page: &Page, key: &str) -> String {
     let start = format!("| `{key}` | ");
     let mut rows = page.text.lines().filter_map(|line| line.strip_prefix(&start));

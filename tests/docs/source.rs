@@ -7,42 +7,44 @@ use std::path::Path;
 use cargo_nondex::report::schema::{MAX_FAILURES, SCHEMA};
 use quote::ToTokens;
 
-/// A struct or an enumeration.
+/// Struct or enumeration.
 #[derive(Debug)]
 pub(crate) struct Type {
     pub(crate) name: String,
     pub(crate) doc: String,
     pub(crate) is_struct: bool,
-    /// The public fields, or the variants as they are serialised.
+    /// Public fields, or serialised variants.
     pub(crate) items: Vec<Item>,
 }
 
-/// A field or a variant.
+/// Field or variant.
 #[derive(Debug)]
 pub(crate) struct Item {
     pub(crate) name: String,
     pub(crate) doc: String,
-    /// The type of a field, or of what a variant has.
+    /// Type of a field, or of a variant's content.
     pub(crate) kind: String,
     /// Whether a field may be absent.
     pub(crate) is_optional: bool,
 }
 
-/// The public types of a file that are serialised.
+/// Returns the public serialised types of a file.
 pub(crate) fn types(file: &Path) -> Vec<Type> {
     let text = fs::read_to_string(file).unwrap();
     let found = syn::parse_file(&text).unwrap().items;
     let tables: BTreeMap<String, Names> = found.iter().filter_map(table).collect();
     let types = found.into_iter().filter_map(|item| match item {
-        syn::Item::Struct(found) if is_told(&found.vis, &found.attrs) => Some(Type {
-            name: found.ident.to_string(),
-            doc: doc(&found.attrs),
-            is_struct: true,
-            items: found.fields.iter().map(field).collect(),
-        }),
+        syn::Item::Struct(found) if is_public_and_serialised(&found.vis, &found.attrs) => {
+            Some(Type {
+                name: found.ident.to_string(),
+                doc: doc(&found.attrs),
+                is_struct: true,
+                items: found.fields.iter().map(field).collect(),
+            })
+        }
         syn::Item::Enum(found)
             if tables.contains_key(&found.ident.to_string())
-                || is_told(&found.vis, &found.attrs) =>
+                || is_public_and_serialised(&found.vis, &found.attrs) =>
         {
             let names = tables.get(&found.ident.to_string());
             let is_kebab = serde(&found.attrs, "rename_all").is_some_and(|all| all == "kebab-case");
@@ -58,10 +60,10 @@ pub(crate) fn types(file: &Path) -> Vec<Type> {
     types.collect()
 }
 
-/// The names of an enumeration's variants.
+/// Serialised names of an enumeration's variants.
 type Names = BTreeMap<String, String>;
 
-/// The enumeration that `words!` gives names, and these.
+/// Returns the enumeration that `words!` names, with these names.
 fn table(item: &syn::Item) -> Option<(String, Names)> {
     let syn::Item::Macro(found) = item else {
         return None;
@@ -79,8 +81,8 @@ fn table(item: &syn::Item) -> Option<(String, Names)> {
     Some((name.trim().to_owned(), names.collect()))
 }
 
-/// Whether a type is public and serialised.
-fn is_told(visibility: &syn::Visibility, attributes: &[syn::Attribute]) -> bool {
+/// Returns whether a type is public and serialised.
+fn is_public_and_serialised(visibility: &syn::Visibility, attributes: &[syn::Attribute]) -> bool {
     let mut derives = attributes.iter().filter(|one| one.path().is_ident("derive"));
     matches!(visibility, syn::Visibility::Public(_))
         && derives.any(|one| one.to_token_stream().to_string().contains("Serialize"))
@@ -112,7 +114,7 @@ fn variant(variant: &syn::Variant, is_kebab: bool, names: Option<&Names>) -> Ite
     }
 }
 
-/// `SameProcess` as `same-process`.
+/// Converts `SameProcess` to `same-process`.
 pub(crate) fn kebab(name: &str) -> String {
     let mut words = String::new();
     for letter in name.chars() {
@@ -124,7 +126,7 @@ pub(crate) fn kebab(name: &str) -> String {
     words
 }
 
-/// The doc comment of an item.
+/// Returns the doc comment of an item.
 fn doc(attributes: &[syn::Attribute]) -> String {
     let lines = attributes.iter().filter_map(|one| match &one.meta {
         syn::Meta::NameValue(pair) if pair.path.is_ident("doc") => text(&pair.value),
@@ -133,11 +135,12 @@ fn doc(attributes: &[syn::Attribute]) -> String {
     plain(&lines.collect::<String>())
 }
 
-/// The value of `#[serde(key = "…")]`.
+/// Returns the value of `#[serde(key = "…")]`.
 fn serde(attributes: &[syn::Attribute], key: &str) -> Option<String> {
     let mut found = None;
     for one in attributes.iter().filter(|one| one.path().is_ident("serde")) {
-        // Others of its words end this; they come after what renames.
+        // Another key of the attribute ends the parser with an error. Such keys come after the one
+        // that renames.
         let _ = one.parse_nested_meta(|meta| {
             if meta.path.is_ident(key) {
                 found = text(&meta.value()?.parse()?);
@@ -148,7 +151,7 @@ fn serde(attributes: &[syn::Attribute], key: &str) -> Option<String> {
     found
 }
 
-/// A literal text.
+/// Returns the value of a string literal.
 fn text(expression: &syn::Expr) -> Option<String> {
     match expression {
         syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) => Some(text.value()),
@@ -156,8 +159,8 @@ fn text(expression: &syn::Expr) -> Option<String> {
     }
 }
 
-/// A doc comment as a reader of JSON needs it: without links, which lead to items of the source,
-/// and with the values of constants.
+/// Adapts a doc comment for readers of JSON: removes links, which lead to items of the source, and
+/// inserts the values of constants.
 fn plain(doc: &str) -> String {
     let text = without_links(doc);
     let text = text.replace("`SCHEMA`", &format!("`{SCHEMA}`"));
@@ -181,7 +184,7 @@ fn without_links(doc: &str) -> String {
     text + rest
 }
 
-/// The type of a field as JSON has it. Other types keep their names.
+/// Returns the JSON name of a field's type. Other types keep their names.
 pub(crate) fn json_type(kind: &str) -> String {
     let inside = |start: &str| kind.strip_prefix(start)?.strip_suffix('>');
     if let Some(inner) = inside("Option<") {
@@ -210,7 +213,7 @@ pub(crate) fn json_type(kind: &str) -> String {
     .to_owned()
 }
 
-/// Replaces a word, not a part of one.
+/// Replaces whole words.
 pub(crate) fn replace_word(text: &str, word: &str, by: &str) -> String {
     let words = text.split(' ').map(|found| if found == word { by } else { found });
     words.collect::<Vec<_>>().join(" ")

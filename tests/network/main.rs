@@ -1,5 +1,5 @@
-//! Failures because there is no network, end to end. With the network blocked nothing leaves this
-//! machine; where it is only observed, the run is in a network namespace that has nothing but a
+//! Failures caused by a missing network, end to end. With the network blocked, no traffic leaves
+//! this machine. If the network is only observed, the run is in a network namespace with only a
 //! loopback interface.
 
 #![cfg(target_os = "linux")]
@@ -22,16 +22,16 @@ use cargo_nondex::report::{Report, Verdict};
 use namespace::{ANOTHER_MACHINE, LOOPBACK, built, in_namespace, report_in_namespace};
 use support::{Fixture, Nondex, Output, test};
 
-/// What makes a run be one run of each test.
+/// Arguments for one run of each test.
 const ONCE: [&str; 4] = ["--seeds", "0", "--clean-runs", "1"];
 
-/// Runs the fixture once, with more arguments.
+/// Runs the fixture once, with these additional arguments.
 fn run(project: &Fixture, args: &[&str]) -> Output {
     let nondex = Nondex::run_in(&project.path("")).args(ONCE);
     nondex.args(args).run()
 }
 
-/// The verdicts of each binary's tests, each once.
+/// Returns the distinct verdicts of each binary's tests.
 fn verdicts(report: &Report) -> BTreeMap<&str, Vec<Verdict>> {
     let mut verdicts: BTreeMap<&str, Vec<Verdict>> = BTreeMap::new();
     for test in &report.tests {
@@ -127,15 +127,15 @@ fn the_tests_that_need_the_network_are_listed_with_their_hosts_and_as_filters() 
     assert_eq!(list("skip"), "--exact --skip a_name\n");
     assert_eq!(list("filterset"), "not ((binary_id(=network::needs) & test(=a_name)))\n");
 
-    // What fails for another reason is not compared with a plain build, which would not block the
-    // network, and shows it.
+    // A test that fails for another reason is not compared with a plain build, which would use the
+    // network. The output shows this.
     let root = project.path("");
     Nondex::command(&root, "network")
         .args(["--offline", "--", "--exact", "refused_on_the_loopback"])
         .run()
         .expect(ExitCode::Ok)
         .prints(&["1 test failed for another reason than the network"]);
-    // It tries no seed, so that its report is none for `report` to show.
+    // This command tries no seeds, so `report` cannot show its report.
     let latest = Nondex::command(&root, "report").run();
     latest.expect(ExitCode::Setup).prints(&["there is no report at"]);
 }
@@ -169,7 +169,7 @@ fn system_calls_of_rustix_are_seen() {
 fn system_calls_of_rustix_that_cannot_be_seen_are_mentioned() {
     use std::os::unix::fs::PermissionsExt;
     let project = Fixture::linked("tests/fixtures/raw");
-    // Nothing more can be fetched.
+    // Fetching fails from now on.
     let cargo = project.path("cargo");
     let text = "#!/bin/sh\n[ \"$1\" = fetch ] && exit 101\nexec \"$REAL\" \"$@\"\n";
     fs::write(&cargo, text).unwrap();

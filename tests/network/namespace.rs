@@ -1,4 +1,4 @@
-//! Networks that are made for a test, in separate namespaces: no traffic leaves this machine.
+//! Networks for a test, in separate namespaces: no traffic leaves this machine.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,19 +8,20 @@ use cargo_nondex::report::Report;
 
 use crate::support::{self, Fixture, Nondex};
 
-/// The shared copy of a fixture, whose tests are built: in a namespace nothing can be fetched.
+/// Returns the shared copy of a fixture with its tests built, because nothing can be fetched in a
+/// namespace.
 pub(super) fn built(name: &str) -> &'static Fixture {
     let project = Fixture::shared(name);
-    // Cargo builds it once, for whoever comes first.
+    // Cargo builds it once for all tests.
     Nondex::command(&project.path(""), "list").arg("--offline").run().expect(ExitCode::Ok);
     project
 }
 
-/// Runs a program where the network is a loopback interface.
+/// Script that runs a program in a network with only a loopback interface.
 pub(super) const LOOPBACK: &str = "ip link set lo up && exec \"$@\"";
 
-/// The same where this machine is 192.0.2.2, at a wire to another one, 192.0.2.1: the namespace
-/// outside, which refuses each request.
+/// Script that runs a program as the machine 192.0.2.2, connected to 192.0.2.1. That machine is the
+/// namespace outside, which refuses each request.
 pub(super) const ANOTHER_MACHINE: &str = r#"
     ip link set lo up && echo 0 >/proc/sys/net/ipv4/icmp_ratelimit &&
     export OTHER_MACHINE=/proc/$$/ns/net && unshare --net sh -c '
@@ -35,7 +36,7 @@ pub(super) const ANOTHER_MACHINE: &str = r#"
         done && exec "$@"
     ' sh "$@"; exit"#;
 
-/// The report of a run in a namespace with this network; `None` where none can be made.
+/// Returns the report of a run in a namespace with this network, or `None` if none can be created.
 pub(super) fn report_in_namespace(root: &Path, network: &str, args: &[&str]) -> Option<Report> {
     let mut nondex = in_namespace(root, network, Path::new(env!("CARGO_BIN_EXE_cargo-nondex")))?;
     nondex.args(["nondex", "run", "--offline", "--message-format", "json"]);
@@ -47,7 +48,8 @@ pub(super) fn report_in_namespace(root: &Path, network: &str, args: &[&str]) -> 
     Some(report)
 }
 
-/// A program in a namespace with this network; `None`, and a word about it, where none can be made.
+/// Returns a program in a namespace with this network. If none can be created, prints a message and
+/// returns `None`.
 pub(super) fn in_namespace(root: &Path, network: &str, program: &Path) -> Option<Command> {
     let wrapper = ["--map-root-user", "--net", "sh", "-c", network, "sh"];
     let works = Command::new("unshare").args(wrapper).arg("true").output();

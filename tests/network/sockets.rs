@@ -1,4 +1,4 @@
-//! What sockets and descriptors tell of a failure.
+//! Evidence about a failure from sockets and descriptors.
 
 use cargo_nondex::report::Verdict;
 
@@ -39,7 +39,7 @@ fn a_datagram_explains_a_failure_only_if_its_answer_was_waited_for_in_vain() {
     let project = built("reachable");
     let args = [
         &ONCE[..],
-        // Most of them wait.
+        // Most of these tests wait until their limit.
         &["--timeout", "3", "--jobs", "4"],
         &["--test", "answered", "--test", "unanswered", "--test", "unasked"],
     ]

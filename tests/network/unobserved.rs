@@ -47,7 +47,7 @@ fn a_program_that_cannot_be_observed_is_judged_by_how_it_ended_and_that_is_said(
     }
 }
 
-/// Whether the linker finds a libc to put into a program.
+/// Returns whether the linker finds a static libc.
 fn can_link_statically() -> bool {
     let found = Command::new("cc").arg("-print-file-name=libc.a").output();
     found.is_ok_and(|found| found.stdout.starts_with(b"/"))

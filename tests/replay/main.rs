@@ -1,4 +1,4 @@
-//! Findings after the run that made them: replayed, listed, exported, tried first.
+//! Findings after the run that made them: replayed, listed, exported, and tried first.
 
 #![cfg(target_os = "linux")]
 
@@ -20,12 +20,12 @@ use support::{Fixture, Nondex, test};
 
 const TEST: &str = "tests::std_own_map";
 
-/// One test of the fixture at STD, with these seeds.
+/// Runs one test of the fixture at STD, with these seeds.
 fn run(app: &Path, seeds: &str) -> Nondex {
     Nondex::run_in(app).args(["--lib", "--levels", "STD", "--seeds", seeds, "--exact", TEST])
 }
 
-/// The id in the command that the report shows.
+/// Returns the id in the replay command of the report.
 fn id(test: &TestReport) -> String {
     let replay = test.replay.as_ref().expect("a finding can be replayed");
     let id = replay.primary.as_deref().expect("it fails");
@@ -33,13 +33,13 @@ fn id(test: &TestReport) -> String {
     id.to_owned()
 }
 
-/// The line that the report shows for pasting.
+/// Returns the command line of the report that reproduces the failure.
 fn reproduce(test: &TestReport) -> &str {
     let line = test.reproduce.as_deref();
     line.expect("a finding can be reproduced")
 }
 
-/// Rewrites a finding's file.
+/// Edits the file of a finding.
 fn edit(fixture: &Fixture, id: &str, change: impl Fn(&str) -> String) {
     let path = fixture.path(format!("app/target/nondex/findings/{id}.json"));
     let text = fs::read_to_string(&path).unwrap();
@@ -62,7 +62,7 @@ fn a_finding_is_replayed_listed_exported_and_tried_first() {
 }
 
 fn it_fails_again_when_replayed(app: &Path, id: &str) {
-    let replay = |words: &[&str]| Nondex::command(app, "replay").args(words).run();
+    let replay = |arguments: &[&str]| Nondex::command(app, "replay").args(arguments).run();
     for name in [id, &id[..7], "latest", "own_map"] {
         let output = replay(&[name]);
         output.expect(ExitCode::Found).prints(&[
@@ -114,7 +114,7 @@ fn what_is_watched_otherwise_fails_as_well(app: &Path, id: &str) {
 }
 
 fn it_is_listed_and_reported(app: &Path, id: &str, report: &Report) {
-    let show = |words: &[&str]| Nondex::command(app, "report").args(words).run();
+    let show = |arguments: &[&str]| Nondex::command(app, "report").args(arguments).run();
     let list = show(&["--list"]);
     let stdout = &list.expect(ExitCode::Ok).stdout;
     assert!(stdout.starts_with(id), "{stdout}");
@@ -290,7 +290,8 @@ fn a_test_that_is_explained_stays_among_the_others() {
     assert!(test(&after, TEST).culprits.iter().all(|one| one.confirmed));
     assert_eq!(after.summary.tests, before.summary.tests);
 
-    // Once it fails whatever is chosen, it is compared with a plain build as in any other campaign.
+    // A test that now fails for every choice is compared with a plain build, as in any other
+    // campaign.
     let source = app.join("src/lib.rs");
     let text = fs::read_to_string(&source).unwrap();
     let text = text.replace("register.keys().copied()", "register.keys().copied().take(1)");

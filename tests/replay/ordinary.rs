@@ -1,4 +1,4 @@
-//! Findings that are confirmed by plain builds.
+//! Findings that plain builds confirm.
 
 use cargo_nondex::exit_code::ExitCode;
 use serde_json::Value;
@@ -11,8 +11,8 @@ fn ordinary_builds_confirm_what_fails_without_the_tool() {
     let fixture = Fixture::new("findings");
     let app = fixture.path("app");
     let confirm = |name: &str, runs: &str| {
-        let words = ["--offline", "--lib", "--exact", name, "--runs", runs];
-        Nondex::command(&app, "confirm").args(words)
+        let arguments = ["--offline", "--lib", "--exact", name, "--runs", runs];
+        Nondex::command(&app, "confirm").args(arguments)
     };
     let json = |nondex: Nondex, code| -> Value {
         let output = nondex.args(["--message-format", "json"]).run();
@@ -28,12 +28,12 @@ fn ordinary_builds_confirm_what_fails_without_the_tool() {
     assert_eq!((&stable["failures"], &stable["runs"]), (&0.into(), &8.into()));
     assert_eq!(stable["interval"][0], 0.0);
 
-    // 23 orders of 24 fail: that 30 runs pass happens less than once in 10^41.
+    // 23 of 24 orders fail. The probability that all 30 runs pass is below 10^-41.
     let flaky = confirm(TEST, "30").run();
     flaky.expect(ExitCode::Found).prints(&["runs failed:", "with 95 % confidence"]);
     let seeded = || {
-        let words = ["--offline", "--lib", "--exact", TEST, "--seeds", "7..17"];
-        json(Nondex::command(&app, "confirm").args(words), ExitCode::Found)
+        let arguments = ["--offline", "--lib", "--exact", TEST, "--seeds", "7..17"];
+        json(Nondex::command(&app, "confirm").args(arguments), ExitCode::Found)
     };
     let seeded = [seeded(), seeded()];
     let [first, second] = seeded.each_ref().map(|value| &value["tests"][0]["failing_seeds"]);
