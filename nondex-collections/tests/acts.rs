@@ -1,5 +1,5 @@
-//! What a collection does to all its entries without showing them (drop, clear, clone, compare)
-//! visits them in the order of its iterators, as in std.
+//! Operations on all entries of a collection (drop, clear, clone, compare) visit them in the order
+//! of its iterators, as in std.
 #![cfg(feature = "nondex")]
 
 use std::cell::RefCell;
@@ -11,11 +11,11 @@ use nondex_collections::collections::{HashMap, HashSet};
 use nondex_core::{Context, Level, Outcome, RunRecord, RunSpec, context};
 
 thread_local! {
-    /// What was done to which key.
+    /// Keys of the recorded operations.
     static TRACE: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A key that notes its destructor, its clones and its comparisons.
+/// Key that records its destructor, clones and comparisons.
 #[derive(Debug)]
 struct Loud(u32);
 
@@ -47,15 +47,15 @@ impl Hash for Loud {
     }
 }
 
-/// What `act` notes.
+/// Returns the keys that `act` records.
 fn trace(act: impl FnOnce()) -> Vec<u32> {
     TRACE.take();
     act();
     TRACE.take()
 }
 
-/// What a comparison notes. A key may be compared with others that have nearly its hash before its
-/// equal is found.
+/// Returns the keys that comparisons in `act` record. A key may be compared with others of a
+/// similar hash before its equal is found.
 fn looked_up(act: impl FnOnce()) -> Vec<u32> {
     let mut trace = trace(act);
     trace.dedup();
@@ -64,7 +64,7 @@ fn looked_up(act: impl FnOnce()) -> Vec<u32> {
 
 type Fixed = BuildHasherDefault<DefaultHasher>;
 
-/// Eight entries, of which one in the midst and then the first were removed.
+/// Returns a map of eight entries, after one in the middle and the first were removed.
 fn map<S: BuildHasher + Default>() -> HashMap<Loud, (), S> {
     let mut map: HashMap<Loud, (), S> = (0..10).map(|n| (Loud(n), ())).collect();
     map.remove(&Loud(4));
@@ -80,7 +80,7 @@ fn keys<S>(map: &HashMap<Loud, (), S>) -> Vec<u32> {
     map.keys().map(|key| key.0).collect()
 }
 
-/// Whether every act visits the entries in the order that `keys` shows, and which acts did.
+/// Returns for each operation whether it visits the entries in the order of the iterators.
 fn acts_agree<S: BuildHasher + Default + Clone>() -> Vec<bool> {
     let mut agree = Vec::new();
     let mut check = |name: &str, expected: &[u32], found: &[u32]| {

@@ -1,5 +1,4 @@
-//! A collection asks a test's own allocator for as much as std's does, as often, outside a test and
-//! in canonical order.
+//! A collection allocates as often and as much as std's, outside of a test and in canonical order.
 #![cfg(feature = "nondex")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -11,7 +10,7 @@ use nondex_core::{
     Calls, Choices, Context, Family, Level, RunSpec, Scope, Selection, Site, context,
 };
 
-/// Counts what this thread asks for.
+/// Allocator that counts the allocations of this thread.
 struct Counting;
 
 thread_local! {
@@ -20,7 +19,7 @@ thread_local! {
 }
 
 #[expect(unsafe_code, reason = "an allocator is declared so")]
-// SAFETY: the system's allocator does it all.
+// SAFETY: both functions forward to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATED.set(ALLOCATED.get() + 1);
@@ -39,7 +38,7 @@ static ALLOCATOR: Counting = Counting;
 
 type Fixed = BuildHasherDefault<DefaultHasher>;
 
-/// How often each step of a history allocates and frees.
+/// Counts the allocations and deallocations of each step of a history.
 macro_rules! counts {
     ($($collections:ident)::+) => {{
         use $($collections)::+::{HashMap, HashSet};
@@ -107,7 +106,7 @@ fn outside_a_test_a_collection_allocates_as_stds() {
     assert_eq!(counts!(nondex_collections::collections), counts!(std::collections));
 }
 
-/// A spec whose record is a file, as in a run of the driver.
+/// Returns a spec with a file for its record, as in a run of the driver.
 fn recorded(level: Level, seed: u64) -> RunSpec {
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
     let mut spec = RunSpec::new("a \"test\"", level, seed);
@@ -147,7 +146,7 @@ fn the_first_visit_of_a_collection_allocates_as_stds_at_every_level() {
                     *sum += map.drain().map(|(key, _)| key).sum::<u64>();
                 },
                 |_, set, sum| *sum += set.iter().sum::<u64>(),
-                // Nobody's call site: it is known by its stack.
+                // `Vec::extend` makes this call, so the stack identifies it.
                 |_, set, sum| {
                     let mut room = Vec::<u64>::with_capacity(set.len());
                     room.extend(&*set);

@@ -1,4 +1,4 @@
-//! Code as it is written over std, with `std::` replaced: it must compile, and mean the same, with
+//! Code as it is written for std, with `std::` replaced. It must compile and behave the same, with
 //! the feature and without.
 
 use std::borrow::Cow;
@@ -26,14 +26,14 @@ thread_local! {
     static SEEN: RefCell<HashSet<u64>> = RefCell::default();
 }
 
-/// A type whose derives need those of the collections.
+/// Type whose derives need those of the collections.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Index<'a> {
     words: HashMap<Cow<'a, str>, BTreeSet<usize>>,
     stop: HashSet<&'a str>,
 }
 
-/// A trait implemented for each map, as serializers have it: the types must not overlap.
+/// Trait that is implemented for each map, as serialisers do. The types must not overlap.
 trait Pairs {
     fn pairs(&self) -> usize;
 }
@@ -50,7 +50,7 @@ impl<K, V> Pairs for BTreeMap<K, V> {
     }
 }
 
-/// A wrapper that names the iterators, as crates with their own map do.
+/// Wrapper that names the iterators, as crates with their own map do.
 struct Registry<K, V, S = hash_map::RandomState>(HashMap<K, V, S>);
 
 impl<K, V, S> IntoIterator for Registry<K, V, S> {
@@ -77,7 +77,7 @@ impl<K: Eq + Hash, V, S: BuildHasher + Default> FromIterator<(K, V)> for Registr
     }
 }
 
-/// A cache that lends what it holds.
+/// Looks up a key in a cache and returns a reference into it.
 fn lookup<'m>(cache: &'m mut HashMap<String, String>, key: &str) -> &'m str {
     match cache.entry(key.to_owned()) {
         Entry::Occupied(entry) => entry.into_mut(),
@@ -277,7 +277,7 @@ fn directories_and_environment_are_read() -> io::Result<()> {
     Ok(())
 }
 
-/// Compiles only if dropping an iterator is not taken for a use of the collection.
+/// Compiles only if dropping an iterator does not count as a use of the collection.
 #[test]
 fn a_collection_is_changed_while_an_iterator_that_is_done_is_dropped() {
     let mut map: HashMap<u32, u32> = (0..9).map(|key| (key, key)).collect();
@@ -317,7 +317,7 @@ fn a_collection_is_changed_while_an_iterator_that_is_done_is_dropped() {
     assert!(map.is_empty() && set.is_empty());
 }
 
-/// Compiles only if every type has the auto traits and the variance that std's have.
+/// Compiles only if every type has the auto traits and the variance of std's type.
 #[test]
 fn they_are_sent_shared_and_shortened() {
     fn everything<
@@ -342,7 +342,7 @@ fn they_are_sent_shared_and_shortened() {
     sent(map.iter_mut());
     sent(map.drain());
     sent(map.into_iter());
-    // What may be sent but not shared: an iterator by unique reference may be sent all the same.
+    // A type that is `Send` but not `Sync`: an iterator by unique reference is `Send` nevertheless.
     #[derive(PartialEq, Eq, Hash)]
     struct Unshared(PhantomData<Cell<u8>>);
     let mut keyed = HashMap::from([(Unshared(PhantomData), Cell::new(1))]);

@@ -1,5 +1,5 @@
-//! The tests of this package have the feature `nondex`. What holds without it is tested here, by a
-//! separate package.
+//! The tests of this package have the feature `nondex`. A separate package tests what holds without
+//! it.
 
 use std::path::Path;
 use std::process::Command;
@@ -20,7 +20,7 @@ fn without_the_feature_everything_is_std_and_code_written_over_it_compiles_and_m
          [dependencies]\nnondex-collections = {{ path = {here:?} }}\n",
     );
     fs::write(folder.join("Cargo.toml"), manifest).unwrap();
-    // With the versions of this workspace, so that nothing is looked up.
+    // With the versions of this workspace, cargo need not resolve anything.
     let lock = here.join("../Cargo.lock");
     if lock.is_file() {
         fs::copy(lock, folder.join("Cargo.lock")).unwrap();

@@ -1,6 +1,6 @@
-//! Random programs over the mirror and over std's own collections, which must be indistinguishable:
-//! not by what methods return, not by capacities, and not by what elements see of it (each
-//! destructor, clone, comparison and hash, in order).
+//! Random programs over the mirror and over std's own collections, which must be indistinguishable.
+//! The comparison includes return values, capacities, and what elements observe: each destructor,
+//! clone, comparison and hash, in order.
 //!
 //! `NONDEX_FUZZ=N` makes N programs of each kind, instead of a few.
 #![cfg(feature = "nondex")]
@@ -20,9 +20,9 @@ use nondex_core::{Context, Level, RunSpec, context};
 use support::{Keyed, Random};
 
 thread_local! {
-    /// What elements saw until now.
+    /// Operations that elements observed so far.
     static TRACE: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
-    /// After this number of calls into an element's traits, one panics.
+    /// Number of calls into an element's traits after which one panics.
     static FUSE: Cell<u32> = const { Cell::new(u32::MAX) };
 }
 
@@ -39,7 +39,7 @@ fn burn() {
     }
 }
 
-/// An element that notes everything that is done to it. Its second number distinguishes equal ones.
+/// Element that records every operation on it. Its second number distinguishes equal elements.
 #[derive(Debug)]
 struct Loud(u8, u32);
 
@@ -74,7 +74,8 @@ impl Hash for Loud {
     }
 }
 
-/// Runs one program over the collections of a path, and returns all that was seen.
+/// Runs one program over the collections of a path. Returns everything that elements and callers
+/// observed.
 macro_rules! program {
     ($seed:expr, $panics:expr, $($path:ident)::+) => {{
         use $($path)::+::hash_map::{Entry, HashMap};
@@ -252,7 +253,7 @@ macro_rules! program {
     }};
 }
 
-/// Compares what two runs of a program saw.
+/// Compares the observations of two runs of a program.
 fn compare(seed: u64, own: &[String], std: &[String], what: &str) {
     let differs = own.iter().zip(std).position(|(own, std)| own != std);
     let from = differs.map(|at| at.saturating_sub(12));
@@ -274,7 +275,7 @@ fn programs(few: u64) -> u64 {
     }
 }
 
-/// Runs programs outside a test, in canonical order, and at STD.
+/// Runs programs outside of a test, in canonical order, and at STD.
 fn fuzz(few: u64, panics: bool) {
     std::panic::set_hook(Box::new(|info| {
         let is_burnt = info

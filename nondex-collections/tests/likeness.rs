@@ -1,4 +1,4 @@
-//! What a program can tell of the types themselves: names, sizes, variance, and the panic of a
+//! Observable properties of the types themselves: names, sizes, variance, and the panic of a
 //! capacity that overflows.
 #![cfg(feature = "nondex")]
 
@@ -9,12 +9,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use nondex_collections::collections::{HashMap, HashSet, hash_map, hash_set};
 
-/// The name of a type of the mirror as it is in the runtime, where this crate is called `std`.
+/// Returns the name that a type of the mirror has in the runtime, where this crate is called `std`.
 fn mirrored<T>() -> String {
     type_name::<T>().replace("nondex_collections::", "std::")
 }
 
-/// Asserts that types of these paths are named, in the mirror, as in std.
+/// Asserts that types with these paths have the same names in the mirror as in std.
 macro_rules! named_alike {
     ($($module:ident :: $name:ident < $($argument:ty),+ >;)+) => {$(
         assert_eq!(
@@ -65,7 +65,7 @@ fn a_collection_is_as_large_as_stds() {
     assert_eq!(size_of::<Option<HashMap<u8, u8>>>(), 48);
 }
 
-/// Compiles only if iterators vary as std's do.
+/// Compiles only if iterators have the variance of std's.
 #[expect(dead_code, reason = "it is there to be compiled")]
 mod varies {
     use super::hash_map::{Drain, IntoIter, IterMut, ValuesMut};
@@ -121,7 +121,7 @@ fn an_iterator_that_is_not_used_any_more_borrows_nothing() {
     assert!(set.is_empty());
 }
 
-/// The message of a panic.
+/// Returns the message of the panic in `act`.
 fn message(act: impl FnOnce()) -> String {
     let panic = catch_unwind(AssertUnwindSafe(act)).unwrap_err();
     match panic.downcast::<String>() {
@@ -130,7 +130,7 @@ fn message(act: impl FnOnce()) -> String {
     }
 }
 
-/// An iterator that promises too much.
+/// Iterator whose size hint is too large.
 struct Boundless(u8);
 
 impl Iterator for Boundless {
@@ -146,7 +146,7 @@ impl Iterator for Boundless {
     }
 }
 
-/// How capacities that overflow end.
+/// Collects the panic messages of capacities that overflow.
 macro_rules! overflows {
     ($($collections:ident)::+) => {{
         use $($collections)::+::{HashMap, HashSet};

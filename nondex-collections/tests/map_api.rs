@@ -1,7 +1,7 @@
-//! One test body over std's collections and over the mirrors: what compiles and holds there does so
-//! here.
+//! One test body over std's collections and over the mirrors. The mirrors must compile and behave
+//! like std's.
 
-/// The body, for the collections of one crate.
+/// Declares the tests for the collections of one crate.
 macro_rules! suite {
     ($name:ident, $collections:path) => {
         mod $name {
@@ -342,7 +342,8 @@ macro_rules! suite {
 
             #[test]
             fn a_collection_may_outlive_what_it_refers_to() {
-                // Dropped in reverse: compiles only if no destructor looks at the keys.
+                // Variables are dropped in reverse order. This compiles only if no destructor uses
+                // the keys.
                 let (mut map, mut set, text);
                 text = String::from("key");
                 map = HashMap::new();

@@ -1,4 +1,4 @@
-//! Every key and value is dropped exactly once, whatever panics or leaks, and the collection stays
+//! Every key and value is dropped exactly once, with any panics and leaks, and the collection stays
 //! valid.
 
 use std::cell::{Cell, RefCell};
@@ -12,13 +12,13 @@ use nondex_collections::collections::{HashMap, HashSet};
 use nondex_core::{Context, Level, RunSpec, context};
 
 thread_local! {
-    /// How often each token exists.
+    /// Number of live values of each token.
     static LIVE: RefCell<BTreeMap<u32, i32>> = const { RefCell::new(BTreeMap::new()) };
-    /// After this number of calls into a token's traits, one panics.
+    /// Number of calls into a token's traits after which one panics.
     static FUSE: Cell<u32> = const { Cell::new(u32::MAX) };
 }
 
-/// Counts itself, and panics when the fuse has burnt down.
+/// Token that counts its live values, and panics when the fuse has burnt down.
 #[derive(Debug)]
 struct Token(u32);
 
@@ -82,8 +82,8 @@ fn map(len: u32) -> Map {
     (0..len).map(|n| (Token::new(n), Token::new(1000 + n))).collect()
 }
 
-/// Runs `body` with a map of ten entries outside a test and in a run at every level, and expects no
-/// token to be left.
+/// Runs `body` with a map of ten entries, outside of a test and in a run at every level. Asserts
+/// that no token is left.
 fn leaves_nothing(body: impl Fn(Map)) {
     body(map(10));
     assert_eq!(live(), 0);
@@ -137,7 +137,7 @@ fn a_leaked_iterator_leaves_a_valid_collection() {
     leaves_nothing(|mut map| {
         let mut drain = map.drain();
         let first = drain.next();
-        // Its entries are leaked, and with them their count; nothing else is.
+        // The drained entries are leaked, with their tokens. Nothing else is leaked.
         let left: Vec<_> = drain.by_ref().collect();
         mem::forget(drain);
         drop((first, left));
@@ -162,8 +162,9 @@ fn a_leaked_iterator_leaves_a_valid_collection() {
 
 type Fixed = BuildHasherDefault<DefaultHasher>;
 
-/// Lets every call into a token's traits panic in turn while `body` works on a map, and expects a
-/// valid map of which no token is dropped twice; returns how many are leaked each time.
+/// Runs `body` on a map once for each call into a token's traits, which panics there. Asserts that
+/// the map stays valid and that no token is dropped twice. Returns the number of leaked tokens for
+/// each panic.
 macro_rules! leaks_of {
     ($map:ident, $body:expr) => {{
         let body: fn(&mut $map<Token, Token, Fixed>) = $body;
@@ -196,8 +197,8 @@ macro_rules! leaks_of {
     }};
 }
 
-/// Expects of a panic at every place what std's map does: as many tokens are leaked, in canonical
-/// order and at STD.
+/// Asserts that a panic at every place has the same effect as in std's map, in canonical order and
+/// at STD: the same number of tokens is leaked.
 macro_rules! survives_every_panic {
     ($body:expr) => {
         let std = leaks_of!(StdMap, $body);
@@ -297,7 +298,7 @@ fn a_clone_that_panics_leaves_as_much_room_as_stds() {
             let entries = (0..20).map(|n| (Token::new(n), Token::new(n)));
             let mut map: $map<Token, Token> = entries.collect();
             let mut other: $map<Token, Token> = $map::with_capacity(28);
-            // There is memory for more of them, and then a hash panics.
+            // There is memory for more entries, but a hash panics.
             FUSE.set(5);
             catch_unwind(AssertUnwindSafe(|| map.try_reserve(20))).unwrap_err();
             FUSE.set(9);

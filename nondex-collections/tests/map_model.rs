@@ -1,5 +1,5 @@
-//! Random operations on a map and a set of std and on the mirrors: equal contents, every iteration
-//! a permutation, at every level and outside a test.
+//! Random operations on a map and a set of std and on the mirrors. Contents are equal, and every
+//! iteration is a permutation, at every level and outside of a test.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use nondex_collections::collections::{HashMap, HashSet};
 use nondex_core::{Context, Level, RunSpec, context};
 use proptest::prelude::*;
 
-/// One operation on a map.
+/// Operation on a map.
 #[derive(Clone, Debug)]
 enum Step {
     Insert(u8, u32),
@@ -132,7 +132,8 @@ fn apply(own: &mut Own, model: &mut Model, step: Step) {
     }
 }
 
-/// What `iterator` yields, sorted; its promised length must be true at every step.
+/// Returns the items of `iterator`, sorted. Asserts that the length it reports is right at every
+/// step.
 fn sorted<T: Ord>(mut iterator: impl ExactSizeIterator<Item = T>) -> Vec<T> {
     let mut found = Vec::new();
     loop {
@@ -167,7 +168,8 @@ fn compare(own: &Own, model: &Model) {
         assert_eq!(own.get(&key), model.get(&key));
         assert_eq!(own.get_key_value(&key), model.get_key_value(&key));
     }
-    // A clone of an iterator goes on as the iterator does, and its `Debug` shows what is left.
+    // A clone of an iterator continues like the iterator. Its `Debug` output shows the remaining
+    // items.
     let mut iterator = own.iter();
     iterator.next();
     assert!(iterator.clone().eq(iterator.clone()));
@@ -177,7 +179,7 @@ fn compare(own: &Own, model: &Model) {
     assert_eq!(format!("{iterator:?}"), format!("{:?}", iterator.collect::<Vec<_>>()));
 }
 
-/// Runs `body` outside a test and in a run at every level.
+/// Runs `body` outside of a test and in a run at every level.
 fn at_every_level(seed: u64, body: impl Fn()) {
     body();
     for level in Level::ALL {

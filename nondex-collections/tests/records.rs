@@ -1,11 +1,11 @@
-//! A run of the shims is decided by its spec: the same spec gives the same record, byte for byte.
+//! The spec decides a run of the shims: the same spec gives the same record, byte for byte.
 
 use nondex_collections::collections::{HashMap, HashSet};
 use nondex_collections::{env, fs, thread};
 use nondex_core::context::{Context, enter};
 use nondex_core::{Level, Outcome, RunRecord, RunSpec, json};
 
-/// What the test saw, and its record as JSON.
+/// Returns the values that the test observed, and its record as JSON.
 fn run(spec: &RunSpec, body: fn() -> Vec<String>) -> (Vec<String>, String) {
     let context = Context::new(spec.clone());
     let entered = enter(&context, &spec.test);
@@ -47,7 +47,7 @@ fn threads_that_are_joined() -> Vec<String> {
     seen
 }
 
-/// Runs each spec as often as requested, all from one place: a call through a function pointer is
+/// Makes this number of runs of each spec, all from one place: a call through a function pointer is
 /// identified by its whole stack.
 fn runs(specs: &[RunSpec], times: usize, body: fn() -> Vec<String>) -> Vec<(Vec<String>, String)> {
     let mut runs = Vec::new();

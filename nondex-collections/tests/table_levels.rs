@@ -1,6 +1,6 @@
 //! Table II of the NonDex paper: which assertions about a collection may fail at which level.
 //!
-//! "May fail" means that some seed of [`SEEDS`] makes it fail, "may not" that none does.
+//! "May fail" means that some seed of [`SEEDS`] makes the assertion fail, "may not" that none does.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{BuildHasher, BuildHasherDefault};
@@ -13,7 +13,7 @@ const SEEDS: u64 = 10_000;
 
 type Fixed = BuildHasherDefault<DefaultHasher>;
 
-/// The rows of the table, each an assertion about a collection built from a slice of keys.
+/// Rows of the table. Each is an assertion about a collection built from a slice of keys.
 const ROWS: [&str; 7] = [
     "it has one given order",
     "it has the other order",
@@ -24,7 +24,7 @@ const ROWS: [&str; 7] = [
     "a collection of other elements has the same relative order",
 ];
 
-/// What the rows need of a collection of small numbers.
+/// Operations of the rows on a collection of small numbers.
 trait Subject {
     fn build(elements: &[u32]) -> Self;
     fn read(&self) -> Vec<u32>;
@@ -78,7 +78,7 @@ macro_rules! map_subject {
 map_subject!(RandomState);
 map_subject!(Fixed);
 
-/// Which rows failed for one seed.
+/// Returns which rows failed for one seed.
 fn failures<C: Subject>(level: Level, seed: u64) -> [bool; ROWS.len()] {
     let run = Context::new(RunSpec::new("test", level, seed));
     let _test = context::enter(&run, "test");
@@ -150,7 +150,7 @@ fn a_map_fails_what_the_table_says_at_eq_and_one() {
 
 #[test]
 fn at_std_a_collection_keeps_its_order_until_it_is_built_again() {
-    // As in std itself: every instance has its own keys.
+    // As in std, every instance has its own keys.
     const STD: [bool; 7] = [true, true, false, false, false, true, true];
     check::<HashSet<u32>>(Level::Std, STD);
     check::<HashMap<u32, char>>(Level::Std, STD);
@@ -171,7 +171,7 @@ fn with_a_fixed_hasher_the_levels_hold_too() {
     check::<HashSet<u32, Fixed>>(Level::Full, FULL);
     check::<HashSet<u32, Fixed>>(Level::Id, ID);
     check::<HashMap<u32, char, Fixed>>(Level::Eq, EQ);
-    // The canonical order is that of the hasher, which is another one for other elements.
+    // The canonical order is that of the hasher, which differs for other elements.
     let mut one = ONE;
     one[6] = may_fail::<HashMap<u32, char, Fixed>>(Level::One)[6];
     check::<HashMap<u32, char, Fixed>>(Level::One, one);
@@ -191,7 +191,7 @@ fn equal_collections_built_in_different_orders_agree_at_eq_and_not_at_one() {
     assert!(!(0..200).all(|seed| agree(Level::One, seed)));
 }
 
-/// Whether a set and its clone have the same order after `change`.
+/// Returns whether a set and its clone have the same order after `change`.
 fn clone_agrees(
     level: Level,
     seed: u64,
@@ -211,7 +211,7 @@ fn a_clone_agrees_with_its_original_below_full_as_std_clones_the_table() {
         assert!((0..200).all(|seed| clone_agrees(level, seed, |_, _| ())));
     }
     assert!(!(0..200).all(|seed| clone_agrees(Level::Full, seed, |_, _| ())));
-    // The clone of a clone, and what a clone is copied into.
+    // A clone of a clone, and a set that a clone is copied into.
     let again = |_: &mut HashSet<u32>, clone: &mut HashSet<u32>| *clone = clone.clone();
     assert!((0..200).all(|seed| clone_agrees(Level::Id, seed, again)));
     let copied = |set: &mut HashSet<u32>, clone: &mut HashSet<u32>| {
@@ -279,8 +279,8 @@ fn all_iterators_of_one_state_agree_below_full() {
     }
 }
 
-/// The order of an iterator is the long way: what is extracted is drawn only as far as it is
-/// requested.
+/// `extract_if` draws its order only as far as entries are requested. The order of an iterator,
+/// which is drawn as a whole, must be the same.
 #[test]
 fn what_is_extracted_comes_in_the_order_of_the_iterators_whatever_was_removed_before() {
     fn check<S: BuildHasher + Default>(level: Level, seed: u64, len: u32, removed: u32) {

@@ -1,4 +1,4 @@
-//! The table of a collection has the order, and the capacity, that std's own collection would have.
+//! The table of a collection has the order and the capacity of std's own collection.
 
 use std::collections::hash_map::DefaultHasher;
 use std::fmt::Debug;
@@ -19,7 +19,7 @@ impl Random {
     }
 }
 
-/// Keys made from a number, of different sizes.
+/// Keys of different sizes, made from a number.
 trait Key: Eq + Hash + Clone + Debug {
     fn key(n: usize) -> Self;
 }
@@ -53,8 +53,8 @@ impl Key for String {
     }
 }
 
-/// Applies one random history to std's map and the shim, and compares after each step what can be
-/// seen of the table.
+/// Applies one random history to std's map and to the mirror. Compares the observable state of the
+/// table after each step.
 #[expect(
     clippy::incompatible_msrv,
     reason = "std's `extract_if` is newer than the oldest toolchain of the runtime"
@@ -258,7 +258,7 @@ fn set_operations_have_the_order_and_the_capacity_of_std() {
         ] {
             assert_eq!(std.capacity(), own.capacity());
             assert_eq!(std.len(), own.len());
-            // Sets with new random keys have another order.
+            // Sets with new random keys have a different order.
             if std::any::type_name::<S>() != std::any::type_name::<RandomState>() {
                 assert!(std.iter().eq(own.iter()));
             }

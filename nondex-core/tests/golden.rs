@@ -1,5 +1,5 @@
-//! The algorithm is pinned: a seed reproduces on every machine, and with every version that has the
-//! same number.
+//! The algorithm is fixed. A seed gives the same choices on every machine, and with every version
+//! that has the same algorithm number.
 
 use std::thread;
 
@@ -14,7 +14,7 @@ use rand_core::Rng;
 const HERE: Caller = Caller { file: "src/lib.rs", line: 7, column: 3 };
 const THERE: Caller = Caller { file: "src/lib.rs", line: 9, column: 5 };
 
-/// What a shim over a collection of five elements would do.
+/// Returns the decision for a collection of five elements, as text.
 fn order(caller: Caller) -> String {
     match decide(&model::HASH_MAP_ITER, Family::HashMap, caller, 5, |_| 42) {
         Decision::Base => "base".to_owned(),
@@ -26,7 +26,7 @@ fn order(caller: Caller) -> String {
     }
 }
 
-/// How longer orders begin.
+/// Returns the first elements of longer orders.
 fn longer(seed: u64) -> Vec<String> {
     let context = Context::new(RunSpec::new("mod::test", Level::One, seed));
     let _entered = enter(&context, "mod::test");

@@ -1,5 +1,5 @@
-//! Who makes a choice: threads, processes and forked children are known by what started them, and
-//! which start it was.
+//! Identities of threads, processes and forked children: each is named by its parent and by the
+//! number of its start there.
 
 use std::thread;
 
@@ -14,7 +14,7 @@ fn choose() {
     decide(model, model.family, Caller::here(), 3, |_| 0);
 }
 
-/// The identity of a program that is started now, without the number of this process.
+/// Returns the identity of a program that starts now, without the id of this process.
 fn child() -> String {
     let mut buffer = [0; 256];
     let len = name_child(&mut buffer).unwrap();
@@ -24,7 +24,7 @@ fn child() -> String {
     path.to_owned()
 }
 
-/// The threads whose counts were written, and how many choices they had.
+/// Returns the threads whose counts were written, with their numbers of choices.
 fn counts(context: &Context) -> Vec<(String, u64)> {
     let events = context.take_events();
     let points = events.into_iter().filter_map(|event| match event {
@@ -57,17 +57,17 @@ fn a_forked_child_goes_on_as_itself_and_does_not_write_what_its_parent_did() {
     let test = enter(&context, "t");
     choose();
     choose();
-    // The parent goes on as before.
+    // The fork does not change the identities in the parent.
     before_fork();
     assert_eq!(child(), "0/1");
-    // As the child of the next fork.
+    // This process now acts as the child of the next fork.
     before_fork();
     after_fork_in_child();
     assert!(!is_forked_beside_threads());
     assert_eq!(child(), "0/2/0");
     choose();
     assert_eq!(child(), "0/2/1");
-    // And as its child, which starts a thread first.
+    // It now acts as that child's own child, which starts a thread first.
     before_fork();
     after_fork_in_child();
     let inherited = inherit();

@@ -1,9 +1,8 @@
-//! Without the feature, everything here *is* std.
+//! Without the feature, everything in this crate *is* std.
 
 use std::any::{TypeId, type_name};
 
-/// Asserts that a path under `nondex_collections` names the type that the same path under `std`
-/// names.
+/// Asserts that a path in `nondex_collections` names the same type as the same path in `std`.
 macro_rules! assert_same {
     ($($path:tt)+) => {
         assert_eq!(
@@ -75,7 +74,7 @@ fn directories_environment_sockets_and_threads_are_stds() {
 
 #[test]
 fn functions_are_stds_by_their_types() {
-    /// Compiles only if both are of one type.
+    /// Compiles only if both arguments have one type.
     fn same<T>(_: T, _: T) {}
     same(nondex_collections::env::vars as fn() -> _, std::env::vars);
     same(

@@ -7,22 +7,22 @@ use std::path::Path;
 
 use crate::page::Page;
 
-/// The modules that the mirror does not re-export whole.
+/// Modules that the mirror does not re-export as a whole.
 pub(crate) const MODULES: [&str; 5] = ["collections", "env", "fs", "hash", "thread"];
 
-/// The stable items of [`MODULES`], by page: `collections/hash_map/struct.Iter`.
+/// Stable items of [`MODULES`], by page: `collections/hash_map/struct.Iter`.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Api {
-    /// What each page declares. Empty where only the item's existence is of interest.
+    /// Declarations on each page. Empty if only the existence of the item matters.
     pub(crate) pages: BTreeMap<String, BTreeSet<String>>,
-    /// Where each page's item is written, as its page links it.
+    /// Link to the source of each page's item.
     pub(crate) sources: BTreeMap<String, String>,
     /// Re-exports without their own page: `collections` and `HashMap`.
     pub(crate) reexports: BTreeSet<(String, String)>,
 }
 
 impl Api {
-    /// Reads what rustdoc wrote for a crate: `doc/std`, `doc/nondex_collections`.
+    /// Reads rustdoc's output for a crate: `doc/std`, `doc/nondex_collections`.
     pub(crate) fn of_docs(docs: &Path) -> Api {
         let mut api = Api::default();
         for module in MODULES {
@@ -58,7 +58,7 @@ impl Api {
         }
     }
 
-    /// Reads what [`Display`](fmt::Display) wrote.
+    /// Parses the output of [`Display`](fmt::Display).
     pub(crate) fn parse(list: &str) -> Api {
         let mut api = Api::default();
         let mut lines = &mut BTreeSet::new();
@@ -71,7 +71,7 @@ impl Api {
         api
     }
 
-    /// Whether `page` has its own item, or is a re-export of one.
+    /// Returns whether `page` has its own item, or is a re-export of one.
     pub(crate) fn has(&self, page: &str) -> bool {
         let (module, item) = page.rsplit_once('/').unwrap_or_default();
         let name = item.split_once('.').map_or(item, |(_, name)| name);
@@ -79,7 +79,7 @@ impl Api {
             || self.reexports.contains(&(module.to_owned(), name.to_owned()))
     }
 
-    /// The same pages, with lines only where `keep` holds, and nothing of how they are written.
+    /// Returns the same pages without sources, and with lines only where `keep` holds.
     pub(crate) fn only_lines_of(&self, keep: impl Fn(&str) -> bool) -> Api {
         let lines = |page: &str, lines: &BTreeSet<String>| {
             if keep(page) { lines.clone() } else { BTreeSet::new() }

@@ -1,22 +1,22 @@
-//! Where the mirror differs from std on purpose, and why.
+//! Intended differences of the mirror from std, with their reasons.
 
-/// A line of a page that the two do not share, as each has it.
+/// Line of a page that only one side has, or that differs.
 #[derive(Debug)]
 pub(crate) struct Difference {
-    /// The page, as [`Api`](crate::api::Api) names it.
+    /// Page, as [`Api`](crate::api::Api) names it.
     pub(crate) page: &'static str,
-    /// std's line; `None` where it has none; empty for the page itself.
+    /// Line of std. `None` if std has none, empty for the page itself.
     pub(crate) std: Option<&'static str>,
-    /// The mirror's.
+    /// Line of the mirror, with the same meaning.
     pub(crate) mirror: Option<&'static str>,
-    /// Why that is right.
+    /// Reason why this is right.
     pub(crate) reason: &'static str,
 }
 
 const OWNING: &str = "std's iterator holds raw pointers to its table, ours owns its entries: it \
     is unwind safe for more types";
 
-/// Every difference that is meant. One that is no longer there fails the test as well.
+/// All intended differences. One that no longer exists fails the test too.
 pub(crate) const DIFFERENCES: &[Difference] = &[
     Difference {
         page: "collections/enum.Bound",

@@ -1,6 +1,6 @@
-//! What rustdoc writes: just enough of HTML to read it back.
+//! Parser for the HTML that rustdoc writes.
 
-/// The text of a fragment: no tags, entities decoded, white space as one space each.
+/// Returns the text of a fragment: no tags, entities decoded, white space as one space each.
 pub(crate) fn text(fragment: &str) -> String {
     let mut plain = String::with_capacity(fragment.len());
     let mut rest = fragment;
@@ -8,7 +8,7 @@ pub(crate) fn text(fragment: &str) -> String {
         plain.push_str(&rest[..start]);
         let tag = &rest[start..];
         let end = tag.find('>').map_or(tag.len(), |end| end + 1);
-        // The where clause is a separate block, with nothing before it.
+        // The where clause is a separate block without white space before it.
         if tag.starts_with("<div") || tag.starts_with("<br") {
             plain.push(' ');
         }
@@ -21,19 +21,19 @@ pub(crate) fn text(fragment: &str) -> String {
         .replace("&quot;", "\"")
         .replace("&#39;", "'")
         .replace("&nbsp;", " ")
-        // The mark of a notable trait.
+        // Mark of a notable trait.
         .replace('ⓘ', " ")
         .replace("&amp;", "&");
     plain.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// What lies between the first `start` and the `end` after it.
+/// Returns the part between the first `start` and the next `end`.
 pub(crate) fn between<'a>(html: &'a str, start: &str, end: &str) -> Option<&'a str> {
     let (_, rest) = html.split_once(start)?;
     Some(rest.split_once(end)?.0)
 }
 
-/// The value of an attribute of the tag that `html` starts with.
+/// Returns the value of an attribute of the tag at the start of `html`.
 pub(crate) fn attribute<'a>(html: &'a str, name: &str) -> Option<&'a str> {
     let tag = html.split_once('>')?.0;
     between(tag, &format!("{name}=\""), "\"")

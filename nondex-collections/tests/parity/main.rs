@@ -1,8 +1,8 @@
-//! The mirror's API is std's, line for line, as rustdoc describes both.
+//! The mirror's API equals std's, line by line, as rustdoc describes both.
 //!
-//! The documentation of the mirror is made on the spot and compared with std's as it was installed
-//! with the toolchain (`rustup component add rust-docs`). Where that is missing, the list `std.txt`
-//! stands in for it, and the test prints that. To renew the list after a change of toolchain:
+//! The test builds the documentation of the mirror, and compares it with std's as installed with
+//! the toolchain (`rustup component add rust-docs`). If that is missing, the list `std.txt`
+//! replaces it, and the test prints this. To renew the list after a change of toolchain:
 //! `NONDEX_BLESS=1 cargo test -p nondex-collections --features nondex --test parity`.
 
 mod api;
@@ -21,14 +21,14 @@ use std::{env, fs};
 use api::Api;
 use differences::DIFFERENCES;
 
-/// std's API as of the toolchain that the repository is tested with; its first line names the
+/// API of std in the toolchain that the repository is tested with. The first line names the
 /// version.
 const COMMITTED: &str = include_str!("std.txt");
 
-/// A type that is std's own only where libc is interposed; the list is the same on every platform.
+/// Type that is only std's own where libc is interposed. The list is the same on every platform.
 const OWN_ELSEWHERE: &str = "fs/struct.ReadDir";
 
-/// The mirror, as rustdoc sees it.
+/// API of the mirror, from rustdoc.
 static MIRROR: LazyLock<Api> = LazyLock::new(|| {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("parity");
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
@@ -46,8 +46,8 @@ static MIRROR: LazyLock<Api> = LazyLock::new(|| {
         .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml"))
         .arg("--target-dir")
         .arg(&target)
-        // Where the pages are put, and whether a warning fails, is not for the caller's environment
-        // to say.
+        // The caller's environment must not decide where the pages are written and whether a
+        // warning is an error.
         .env_remove("CARGO_BUILD_TARGET")
         .env_remove("RUSTDOCFLAGS")
         .output()
@@ -60,7 +60,7 @@ static MIRROR: LazyLock<Api> = LazyLock::new(|| {
     Api::of_docs(&target.join("doc/nondex_collections"))
 });
 
-/// std's documentation, if it is installed.
+/// API in the documentation of std, if it is installed.
 static INSTALLED: LazyLock<Option<Api>> = LazyLock::new(|| {
     let sysroot = PathBuf::from(rustc(&["--print", "sysroot"]));
     let docs = sysroot.join("share/doc/rust/html/std");
@@ -73,24 +73,25 @@ fn rustc(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("rustc speaks UTF-8").trim().to_owned()
 }
 
-/// Past the capture of tests' output: who reads a green run must see what was not compared.
+/// Prints a message past the capture of test output, because readers of a passing run must see what
+/// was not compared.
 fn notice(text: &str) {
     _ = writeln!(io::stderr(), "\nparity: {text}");
 }
 
-/// Whether the mirror writes this item itself, and does not just re-export std's.
+/// Returns whether the mirror implements this item itself, and does not just re-export std's.
 fn is_own(page: &str) -> bool {
     MIRROR.sources.get(page).is_some_and(|source| source.contains("src/nondex_collections/"))
 }
 
-/// One of the two that are compared.
+/// Side of the comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Side {
     Std,
     Mirror,
 }
 
-/// Every line that only one of the two has; an empty line means the page itself.
+/// Returns every line that only one side has. An empty line means the page itself.
 fn compare(std: &Api, mirror: &Api) -> BTreeSet<(String, String, Side)> {
     let mut found = BTreeSet::new();
     let mut add =

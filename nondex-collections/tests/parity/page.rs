@@ -1,42 +1,42 @@
-//! One page of rustdoc's output, read into lines that can be compared.
+//! One page of rustdoc's output, parsed into comparable lines.
 
 use std::collections::BTreeSet;
 
 use crate::html::{attribute, between, text};
 use crate::signature::Signature;
 
-/// The API that one page describes.
+/// API that one page describes.
 #[derive(Debug)]
 pub(crate) struct Page {
     /// Whether the whole item is unstable.
     pub(crate) unstable: bool,
-    /// Where the source is: a path for this crate, an address for another's.
+    /// Link to the source: a path for this crate, an address for another crate.
     pub(crate) source: String,
-    /// The stable API, one line for each declaration, method, trait, auto trait and associated
-    /// type, in one spelling.
+    /// Stable API in one spelling, with a line for each declaration, method, trait, auto trait and
+    /// associated type.
     pub(crate) lines: BTreeSet<String>,
 }
 
-/// The part of a page that a section belongs to.
+/// Part of a page that a section belongs to.
 #[derive(Clone, Copy, PartialEq)]
 enum Part {
     Inherent,
     Traits,
-    /// Those that hold for every type.
+    /// Implementations for every type.
     Blanket,
 }
 
-/// Auto traits that no stable program can name; rustdoc does not mark them.
+/// Auto traits that no stable program can name. Rustdoc does not mark them.
 const UNSTABLE_AUTO_TRAITS: [&str; 2] = ["Freeze", "UnsafeUnpin"];
 
-/// How a tuple of private fields is shown, which is no API.
+/// Text for a tuple of private fields, which is no API.
 const HIDDEN_FIELDS: &str = "(/* private fields */);";
 
-/// The note on implementations that std documents everywhere and has on Windows only.
+/// Note on implementations that std documents on all platforms but has only on Windows.
 const OF_WINDOWS: &str =
     "<div class=\"stab portability\">Available on <strong>Windows</strong> only.</div>";
 
-/// How each part announces itself. What comes before them all belongs to the declaration.
+/// Start of each part. Everything before the first one belongs to the declaration.
 const PARTS: [(&str, Part); 4] = [
     ("id=\"implementations-list\"", Part::Inherent),
     ("id=\"trait-implementations-list\"", Part::Traits),
@@ -45,7 +45,8 @@ const PARTS: [(&str, Part); 4] = [
 ];
 
 impl Page {
-    /// Reads a page. `None` for a redirection, an index or anything else that declares no item.
+    /// Reads a page. Returns `None` for a redirection, an index or another page that declares no
+    /// item.
     pub(crate) fn read(html: &str) -> Option<Page> {
         let declaration = between(html, "<pre class=\"rust item-decl\"><code>", "</code></pre>")?;
         let heading = between(html, "<div class=\"main-heading\">", "<pre")?;
@@ -96,7 +97,7 @@ impl Page {
                     let line = signature.within(implementation.as_ref()).to_string();
                     self.add(implementation_unstable || unstable, line);
                 }
-                // The methods of a trait are the trait's own.
+                // The methods of a trait's implementation belong to the trait.
                 _ => {}
             }
         }
@@ -109,7 +110,7 @@ impl Page {
     }
 }
 
-/// Whether the item that ends here is followed by the note that it is unstable.
+/// Returns whether a note follows the item that it is unstable.
 fn is_unstable(after: &str) -> bool {
     after.strip_prefix("<span class=\"item-info\">").is_some_and(|note| {
         let end =

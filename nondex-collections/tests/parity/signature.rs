@@ -1,25 +1,25 @@
-//! A declaration in one spelling: bounds in one place, lifetimes numbered, the unstable allocator
-//! left out.
+//! Declarations in one spelling: bounds in one place, lifetimes numbered, and without the unstable
+//! allocator.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// The unstable parameter of std's collections, by the bound that makes it one.
+/// Bound of the unstable allocator parameter of std's collections.
 const ALLOCATOR: &str = "A: Allocator";
 
-/// A declaration taken apart.
+/// Parsed declaration.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Signature {
-    /// Everything but the parameters of `impl` or `fn` and the bounds.
+    /// Declaration without the parameters of `impl` or `fn`, and without the bounds.
     pub(crate) subject: String,
     /// Names and kinds of the generic parameters, in order.
     parameters: Vec<String>,
-    /// Each bound by itself: `K: Eq`, `K: Hash`.
+    /// Separate bounds: `K: Eq`, `K: Hash`.
     bounds: BTreeSet<String>,
 }
 
 impl Signature {
-    /// Takes a declaration apart as rustdoc prints it, white space joined.
+    /// Parses a declaration as rustdoc prints it, with white space joined.
     pub(crate) fn parse(declaration: &str) -> Signature {
         let declaration =
             declaration.split(" /* ").next().unwrap_or_default().trim_end_matches('{').trim();
@@ -45,8 +45,8 @@ impl Signature {
         signature.without_allocator()
     }
 
-    /// This method or associated type as it is in `implementation`: with the parameters and bounds
-    /// of both.
+    /// Returns this method or associated type as part of `implementation`: with the parameters and
+    /// bounds of both.
     pub(crate) fn within(mut self, implementation: Option<&Signature>) -> Signature {
         if let Some(implementation) = implementation {
             self.subject = format!("{}: {}", implementation.subject, self.subject);
@@ -57,7 +57,7 @@ impl Signature {
     }
 
     fn add_parameter(&mut self, parameter: &str) {
-        // A default is part of the declaration; the bounds before it are not.
+        // A default is part of the declaration, but the bounds before it are not.
         let (parameter, default) = match parameter.split_once(" = ") {
             Some((parameter, default)) => (parameter, format!(" = {default}")),
             None => (parameter, String::new()),
@@ -73,13 +73,13 @@ impl Signature {
 
     fn add_bounds(&mut self, predicate: &str) {
         let Some((subject, bounds)) = predicate.split_once(": ") else { return };
-        // `for<'a> F: …` keeps its binder with its subject.
+        // The binder of `for<'a> F: …` stays with its subject.
         for bound in split(bounds, '+') {
             self.bounds.insert(format!("{}: {bound}", subject.trim()));
         }
     }
 
-    /// Without what no stable program can name: the allocator of a collection.
+    /// Removes the allocator of a collection, which no stable program can name.
     fn without_allocator(mut self) -> Signature {
         let has_allocator = self.bounds.contains(ALLOCATOR)
             || self.parameters.iter().any(|parameter| parameter == "A = Global")
@@ -95,10 +95,9 @@ impl Signature {
 }
 
 impl fmt::Display for Signature {
-    /// One line; two declarations that mean the same give the same line.
+    /// Writes one line. Two declarations with the same meaning give the same line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A lifetime that is bound by nothing may as well be elided, and its name is nobody's
-        // business.
+        // A lifetime without bounds may be elided, and its name does not matter.
         let types =
             self.parameters.iter().map(String::as_str).filter(|name| !name.starts_with('\''));
         let types: Vec<&str> = types.collect();
@@ -114,11 +113,11 @@ impl fmt::Display for Signature {
     }
 }
 
-/// The generic parameters right after `impl` or the name of what is declared: what is before,
-/// between and after.
+/// Returns the generic parameters directly after `impl` or the declared name, with the text before
+/// and after them.
 fn generics(head: &str) -> Option<(&str, &str, &str)> {
     let start = head.find('<')?;
-    // In `fn f(x: Vec<T>)` and `impl Tr for Vec<T>` the first bracket belongs to a type.
+    // In `fn f(x: Vec<T>)` and `impl Tr for Vec<T>`, the first bracket belongs to a type.
     let before = &head[..start];
     let declares = if before.contains("impl") {
         before.ends_with("impl")
@@ -132,7 +131,7 @@ fn generics(head: &str) -> Option<(&str, &str, &str)> {
     Some((&head[..start], &head[start + 1..end], &head[end + 1..]))
 }
 
-/// Where the bracket that `text` opens with is closed.
+/// Returns the index of the bracket that closes the one at the start of `text`.
 fn close(text: &str) -> Option<usize> {
     let (mut depth, mut previous) = (0_usize, ' ');
     for (at, letter) in text.char_indices() {
@@ -149,7 +148,7 @@ fn close(text: &str) -> Option<usize> {
     None
 }
 
-/// The pieces of `text` at a separator outside of all brackets; empty ones left out.
+/// Splits `text` at a separator outside of all brackets. Omits empty pieces.
 fn split(text: &str, separator: char) -> Vec<&str> {
     let (mut pieces, mut depth, mut start, mut previous) = (Vec::new(), 0_i32, 0, ' ');
     for (at, letter) in text.char_indices() {
@@ -169,13 +168,13 @@ fn split(text: &str, separator: char) -> Vec<&str> {
     pieces.into_iter().map(str::trim).filter(|piece| !piece.is_empty()).collect()
 }
 
-/// Without the white space and the comma that a list broken over lines has.
+/// Removes the white space and the comma of a list that is broken over lines.
 fn spaced(text: &str) -> String {
     text.replace("( ", "(").replace(", )", ")").replace("{ ", "{").replace(", }", "}")
 }
 
-/// `line` with its lifetimes numbered in order of appearance; `'static` stays, and each `'_` is one
-/// by itself.
+/// Numbers the lifetimes of `line` in order of appearance. `'static` stays, and each `'_` has a
+/// separate number.
 fn numbered(line: &str) -> String {
     let mut names: Vec<&str> = Vec::new();
     let mut result = String::with_capacity(line.len());

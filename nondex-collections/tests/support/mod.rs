@@ -1,8 +1,8 @@
-//! What the tests that make histories at random share.
+//! Parts that the tests with random histories share.
 
 use std::hash::{BuildHasher, Hasher};
 
-/// A fixed hasher with a key; some keys make most hashes collide.
+/// Fixed hasher with a key. With some keys, most hashes collide.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Keyed(pub(crate) u64);
 
@@ -29,7 +29,7 @@ impl Hasher for KeyedHasher {
     }
 }
 
-/// A small generator (`SplitMix64`).
+/// Small random number generator (`SplitMix64`).
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {

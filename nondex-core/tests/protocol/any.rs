@@ -1,4 +1,4 @@
-//! Any value of each type of the protocol.
+//! Arbitrary values of each type of the protocol.
 
 use nondex_core::{
     AccessRecord, Calls, ChoiceRecord, Choices, Course, CoveredRecord, DrawnChoices, ElementRecord,

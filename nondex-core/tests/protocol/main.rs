@@ -1,5 +1,5 @@
-//! The protocol between the driver and a test process: what is written can be read, and nothing
-//! else.
+//! The protocol between the driver and a test process: everything that is written can be read, and
+//! nothing else.
 
 mod any;
 
@@ -101,7 +101,7 @@ fn escapes_and_surrogates_are_read_and_halves_of_them_refused() {
     }
 }
 
-/// What an older driver of this protocol wrote is read by a newer one, so a name never changes.
+/// A newer driver reads what an older driver of this protocol wrote, so names never change.
 #[test]
 fn the_names_of_the_protocol_are_these() {
     let site = r#"{"api":"a","family":"hash_map","file":"f","line":1,"column":2}"#;
