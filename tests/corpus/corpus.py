@@ -1,4 +1,5 @@
-"""What the scripts beside this file share: crates' sources, cargo without a network, and tables."""
+"""Functions that the scripts in this folder share: crates' sources, cargo without a network, and
+tables."""
 
 import ctypes
 import fcntl
@@ -16,14 +17,14 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 TOOLCHAIN = os.environ.get("RUSTUP_TOOLCHAIN", "stable")
 CLONE_NEWNET, CLONE_NEWUSER = 0x40000000, 0x10000000
-# What is found must not depend on how fast the machine is. An empty value is none.
+# The findings must not depend on the speed of the machine. An empty value counts as unset.
 os.environ.setdefault("NONDEX_THOROUGH", "true")
 ADDR_NO_RANDOMIZE, ASK_PERSONALITY = 0x0040000, 0xffffffff
 SIOCSIFFLAGS, IFF_UP, IFF_RUNNING = 0x8914, 0x1, 0x40
 
 
 def without_network():
-    """Moves this process into a network namespace of its own, with the loopback interface up."""
+    """Moves this process into a separate network namespace, with the loopback interface up."""
     flags = CLONE_NEWNET if os.getuid() == 0 else CLONE_NEWNET | CLONE_NEWUSER
     if ctypes.CDLL(None, use_errno=True).unshare(flags) != 0:
         raise OSError(ctypes.get_errno(), "unshare: no network namespace can be made here")
@@ -32,17 +33,18 @@ def without_network():
 
 
 def without_randomisation():
-    """Switches address-space randomisation off for what this process starts, as the tool does: `parking_lot` finds locks by their addresses."""
+    """Switches address-space randomisation off for child processes, as the tool does.
+    `parking_lot` finds locks by their addresses."""
     libc = ctypes.CDLL(None)
     libc.personality(libc.personality(ASK_PERSONALITY) | ADDR_NO_RANDOMIZE)
 
 
-# Fixtures that have no verdicts, or whose tests take minutes by design.
+# Fixtures without verdicts, or with tests that take minutes by design.
 WITHOUT_VERDICTS = {"does-not-compile", "no-tests", "libtest", "slow", "filterset"}
 
 
 def fixtures():
-    """The folders of the projects in tests/fixtures that have verdicts, from there."""
+    """Returns the folders of the projects in tests/fixtures that have verdicts, relative to it."""
     root = ROOT / "tests/fixtures"
     found = (path.parent for path in root.rglob("Cargo.toml") if "[workspace" in path.read_text())
     found = (path.relative_to(root) for path in found if "target" not in path.parts)
@@ -51,7 +53,7 @@ def fixtures():
 
 
 def copy_fixture(source, directory):
-    """Copies a fixture without what was built, and keeps its paths to the crates of this repository."""
+    """Copies a fixture without its builds. Its paths lead to the crates of this repository."""
     shutil.copytree(source, directory, dirs_exist_ok=True, ignore=shutil.ignore_patterns("target"))
     for manifest in directory.rglob("Cargo.toml"):
         text = manifest.read_text()
@@ -70,7 +72,7 @@ TARGETS = {"--lib", "--bins", "--bin", "--examples", "--example", "--tests", "--
 
 
 def without_doctests(arguments):
-    """The arguments with a selection of targets: doctests are not compared."""
+    """Adds a selection of targets to the arguments, because doctests are not compared."""
     return arguments if TARGETS.intersection(arguments) else arguments + ["--tests"]
 
 
@@ -97,7 +99,7 @@ def unpack(name, version, directory):
     if metadata.returncode != 0:
         sys.exit(f"{name} {version} cannot be fetched: {fetched.stderr}{metadata.stderr}")
     package = next((p for p in json.loads(metadata.stdout)["packages"] if p["name"] == name), None)
-    # A crate without a library is fetched, but no package of the graph.
+    # A crate without a library is fetched, but is not a package of the dependency graph.
     cached = pathlib.Path(os.environ.get("CARGO_HOME", pathlib.Path.home() / ".cargo"), "registry/src").glob(f"*/{name}-{version}")
     shutil.copytree(pathlib.Path(package["manifest_path"]).parent if package else next(cached), directory)
     (directory / ".cargo-ok").unlink(missing_ok=True)
@@ -110,7 +112,8 @@ def unpack(name, version, directory):
 
 
 def nondex(binary, directory, arguments, command="run", **environment):
-    """The report of a command without a network, how long it took, and what was printed for people; no report if there is none."""
+    """Runs a command without a network. Returns its report or None, its duration, and its output
+    for people."""
     start = time.monotonic()
     done = cargo([binary, "nondex", command, "--offline", "--message-format", "json"] + arguments, directory,
                  offline=True, **environment)
@@ -134,7 +137,8 @@ def fails_in_base_order(test):
 
 
 def is_advice(test):
-    """Whether a finding does not fail the run, as `TestReport::advice` says."""
+    """Returns whether a finding is advice, which does not fail the run, like
+    `TestReport::advice`."""
     level = test.get("delay_level") or test["weakest_level"]
     is_dependent = test["verdict"] == "ID" or test.get("reason") or (test["verdict"] == "ND" and level)
     if not is_dependent or fails_in_base_order(test):

@@ -1,7 +1,8 @@
-"""Generated programs in pairs, one with a bug and one corrected, and what is true of each.
+"""Pairs of generated programs, one with a bug and one corrected, with the right verdicts.
 
-A template is a function of a random generator. It returns the source of the program with the bug, that of the corrected one, and
-which verdicts are right for the bug; `None` where a machine decides whether it shows.
+A template is a function of a random generator. It returns the source of the program with the
+bug, that of the corrected one, and the right verdicts for the bug. These are `None` if the
+machine decides whether the bug shows.
 """
 
 import shutil
@@ -12,7 +13,7 @@ PAIRS = 6
 
 
 def names(rng, least=4, most=10):
-    """Different words, sorted."""
+    """Returns distinct words, sorted."""
     return sorted({"".join(rng.choices("abcdefghij", k=4)) for _ in range(rng.randint(least, most) * 2)})[:rng.randint(least, most)]
 
 
@@ -162,7 +163,8 @@ TEMPLATES = [map_order, set_text, fixed_hasher, folder, random_bytes, margin, lo
 
 
 def write(directory, rng):
-    """Writes a package of some pairs, and returns for each test target what it is and which verdicts are right for it."""
+    """Writes a package of some pairs. Returns for each test target whether it has the bug, and
+    the right verdicts."""
     tests = directory / "tests"
     shutil.rmtree(tests, ignore_errors=True)
     tests.mkdir(parents=True)
@@ -170,7 +172,8 @@ def write(directory, rng):
     (directory / "src/lib.rs").write_text("")
     (directory / "Cargo.toml").write_text('[package]\nname = "pairs"\nversion = "0.0.0"\nedition = "2024"\n\n[workspace]\n')
     truth = {}
-    # Targets have the same names in each piece, so that a new build takes the place of the one before.
+    # Targets have the same names in each piece of work, so that a new build replaces the one
+    # before.
     for number, template in enumerate(rng.sample(TEMPLATES, PAIRS)):
         bug, right, expected = template(rng)
         (tests / f"bug_{number}.rs").write_text(bug)

@@ -1,4 +1,4 @@
-//! Lists the programs: every `pub mod` of the files beside `mod.rs`.
+//! Lists the programs: every `pub mod` of the files next to `mod.rs`.
 
 use std::fmt::Write;
 use std::path::Path;

@@ -16,10 +16,10 @@ const SIZE: usize = 1 << 26;
 const CLASSES: usize = 27;
 
 struct Inner {
-    /// A mutex of C: zeros are a free one.
+    /// A mutex of C. Zeros are an unlocked one.
     lock: [u64; 8],
     next: usize,
-    /// Blocks that were given back, by the power of two.
+    /// Freed blocks, by the power of two of their size.
     free: [*mut u8; CLASSES],
 }
 
@@ -30,7 +30,7 @@ struct Locked {
     inner: UnsafeCell<Inner>,
 }
 
-// SAFETY: everything is reached with the lock.
+// SAFETY: all accesses hold the lock.
 unsafe impl Sync for Locked {}
 // SAFETY: as above.
 unsafe impl Sync for Heap {}
@@ -54,7 +54,7 @@ fn class(layout: Layout) -> usize {
     size.next_power_of_two().trailing_zeros() as usize
 }
 
-// SAFETY: a block is given out once, and has room.
+// SAFETY: a block has one owner at a time, and its size class has room for the layout.
 unsafe impl GlobalAlloc for Locked {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let class = class(layout);

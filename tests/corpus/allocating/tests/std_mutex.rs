@@ -7,7 +7,7 @@ use std::sync::Mutex;
 
 struct Locked(Mutex<usize>);
 
-// SAFETY: the memory is the system's.
+// SAFETY: the system's allocator provides the memory.
 unsafe impl GlobalAlloc for Locked {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let mut taken = self.0.lock().unwrap();

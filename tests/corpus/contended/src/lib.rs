@@ -1,4 +1,4 @@
-//! Programs that do nothing but what a scheduler has to see, for `tests/corpus/costs`.
+//! Programs that only do operations the scheduler observes, for `tests/corpus/costs`.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,7 +6,7 @@ use std::sync::{Condvar, Mutex, RwLock, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Runs the same in four threads.
+/// Runs `work` in four threads.
 fn in_four_threads(work: impl Fn() + Sync) {
     thread::scope(|scope| {
         for _ in 0..4 {

@@ -1,1 +1,1 @@
-//! Programs as they are written every day, with threads and time, and without a mistake: whatever is late, each passes.
+//! Correct everyday programs with threads and time: each passes, with any delays.

@@ -40,7 +40,7 @@ mod broadcast {
             }
             let late = late.join().unwrap();
             bus.publish(5);
-            // Late, it has the last ones without a gap.
+            // A late subscriber has the last messages, without a gap.
             let seen: Vec<_> = late.try_iter().collect();
             assert_eq!(
                 seen,

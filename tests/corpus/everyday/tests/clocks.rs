@@ -1,4 +1,4 @@
-//! What waits, repeats and gives up. Nothing is expected to be early enough, only not to be too early.
+//! Timers, repetitions and time limits. No test expects to be early enough, only not too early.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -47,7 +47,7 @@ mod token_bucket {
                 });
             }
         });
-        // Nine were given, two at once: the others took a period each.
+        // Nine permits were taken, two of them at once. The others took one period each.
         assert!(start.elapsed() >= PERIOD * 7);
     }
 }
@@ -151,7 +151,7 @@ mod watchdog {
             *last.lock().unwrap() = Instant::now();
             thread::sleep(ms(3));
         }
-        // It barks in the end, and sooner only if this thread really was late.
+        // The watchdog barks in the end. It barks sooner only if this thread was really late.
         assert!(heard.recv().unwrap() >= ms(15));
         assert!(start.elapsed() >= ms(15));
         dog.join().unwrap();
@@ -268,7 +268,7 @@ mod timer_queue {
         let fired = fired.into_inner().unwrap();
         assert!(fired.iter().all(|(at, now, _)| now >= at));
         assert!(fired.len() <= 9);
-        // Who was late to queue its own is not waited for; all that were queued have fired.
+        // A late thread may not have queued its timer. All queued timers have fired.
         assert!(timers.queue.into_inner().unwrap().0.len() + fired.len() == 9);
     }
 }

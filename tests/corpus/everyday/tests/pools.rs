@@ -77,7 +77,7 @@ mod connection_pool_with_a_limit {
     }
 
     impl Pool {
-        /// A connection, or how long was waited for one.
+        /// Returns a connection, or the time waited if that reached the limit.
         fn get(&self, limit: Duration) -> Result<usize, Duration> {
             let start = Instant::now();
             let mut open = self.open.lock().unwrap();
@@ -244,7 +244,7 @@ mod entries_that_expire {
 
     type Entries = Mutex<BTreeMap<u32, Instant>>;
 
-    /// An entry that has not expired, and when that was looked at.
+    /// Returns the times of an entry that has not expired: its own, and that of the lookup.
     fn get(entries: &Entries, key: u32) -> Option<(Instant, Instant)> {
         let entries = entries.lock().unwrap();
         let now = Instant::now();

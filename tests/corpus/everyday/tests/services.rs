@@ -1,4 +1,4 @@
-//! Servers, workers and what they tell each other.
+//! Servers and workers, and their messages.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
@@ -172,7 +172,7 @@ mod request_with_a_timeout {
         let (answer, told) = mpsc::channel::<()>();
         let server = thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
-            // Silent until it is told to answer.
+            // Silent until a message tells it to answer.
             told.recv().unwrap();
             stream.write_all(b"here").unwrap();
         });

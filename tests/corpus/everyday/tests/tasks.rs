@@ -43,7 +43,7 @@ mod loop_of_commands_and_ticks {
         drop(commands);
         let (sum, ticks) = server.await.unwrap();
         assert_eq!(sum, 6);
-        // The first tick is at once.
+        // The first tick is immediate.
         assert!(start.elapsed() >= ms(3) * ticks.saturating_sub(1));
     }
 

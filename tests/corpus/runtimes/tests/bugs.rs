@@ -1,4 +1,4 @@
-//! `bug` fails in some schedule or after some delay, its twin `right` never does.
+//! `bug` fails in some schedule or after some delay. Its twin `right` never does.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -178,7 +178,7 @@ mod rayon_order {
         assert_eq!(seen, [0, 1, 2, 3]);
     }
 
-    // With more than one worker the base order is a matter of stealing: what is expected is what one worker gives.
+    // With several workers, stealing affects canonical order. One worker's result is expected.
     #[test]
     fn bug() {
         collect(false);

@@ -1,4 +1,4 @@
-//! What must pass in every schedule.
+//! Programs that must pass in every schedule.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};

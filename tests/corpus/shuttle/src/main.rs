@@ -1,5 +1,5 @@
-//! The programs of `tests/fixtures/threads` that are a matter of the schedule alone, under the random and the PCT scheduler of Shuttle:
-//! in which iteration each bug is found.
+//! Programs of `tests/fixtures/threads` that depend only on the schedule, under Shuttle's random and
+//! PCT schedulers. Prints the iteration in which each bug is found.
 //!
 //! ```text
 //! cargo run --manifest-path tests/corpus/shuttle/Cargo.toml -- [ITERATIONS]
@@ -20,10 +20,10 @@ mod prelude {
 #[path = "../../../fixtures/threads/src/programs/mod.rs"]
 mod programs;
 
-/// The iterations of each program, of which the milestones are counted.
+/// Numbers of iterations for which found bugs are counted.
 const MILESTONES: [usize; 4] = [10, 20, 50, 200];
 
-/// The iteration, from 0, in which a program fails.
+/// Returns the iteration, from 0, in which a program fails.
 fn first_failure(scheduler: impl Scheduler + 'static, program: fn()) -> Option<usize> {
     let iterations = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&iterations);

@@ -1,11 +1,11 @@
-//! Right programs whose threads hand memory to each other, by what starts the threads.
+//! Correct programs whose threads pass memory to each other, by what starts the threads.
 
 use std::collections::HashMap;
 use std::sync::mpsc;
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 
-/// Memory of several sizes.
+/// Returns texts of several sizes.
 fn words(number: usize) -> Vec<String> {
     (0..number).map(|word| "x".repeat(word * word)).collect()
 }
