@@ -200,9 +200,10 @@ fn no_circle(root: &Path, folders: impl Iterator<Item = PathBuf>) {
             let is_in_folder = file.parent() == Some(&folder);
             let siblings = if is_in_folder { "super::" } else { "super::super::" };
             let from_root = format!("crate::{name}::").replace("::::", "::");
-            let known = imported(&text, &from_root).into_iter().chain(imported(&text, siblings));
-            let known =
-                known.filter(|other| *other != own && !["mod", "lib"].contains(&own.as_str()));
+            let known = imported(&text, &from_root)
+                .into_iter()
+                .chain(imported(&text, siblings))
+                .filter(|other| *other != own && !["mod", "lib"].contains(&own.as_str()));
             arrows.entry(own.clone()).or_default().extend(known.map(str::to_owned));
         }
         for start in arrows.keys() {
@@ -247,8 +248,10 @@ fn only_the_judge_gives_a_verdict() {
 /// Fixtures are excluded: the suite expects findings at their line numbers.
 #[test]
 fn lines_end_at_column_100() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let root = root.ancestors().find(|folder| folder.join("CHANGELOG.md").exists()).unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .ancestors()
+        .find(|folder| folder.join("CHANGELOG.md").exists())
+        .unwrap();
     let mut wide = Vec::new();
     for folder in [
         "docs",
@@ -326,8 +329,8 @@ fn every_test_that_is_left_out_says_why_and_is_run_at_night() {
         let text = fs::read_to_string(&file).unwrap();
         let lines = text.lines().map(str::trim_start);
         for line in lines.filter(|line| line.starts_with("#[ignore")) {
-            let reason = line.strip_prefix("#[ignore = \"");
-            let reason = reason.unwrap_or_else(|| panic!("{name}: {line}"));
+            let reason =
+                line.strip_prefix("#[ignore = \"").unwrap_or_else(|| panic!("{name}: {line}"));
             if reason.starts_with("needs cargo-nextest") {
                 continue;
             }

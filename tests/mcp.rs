@@ -150,12 +150,9 @@ fn a_client_lists_explains_replays_and_confirms_findings_and_stdout_has_only_the
     let missing = client.failure("findings", &json!({}));
     assert!(missing.contains("report"), "{missing}");
 
-    let run = Nondex::command(&project.path(""), "run").args([
-        "--offline",
-        "--message-format",
-        "json-lines",
-    ]);
-    let run = run.run();
+    let run = Nondex::command(&project.path(""), "run")
+        .args(["--offline", "--message-format", "json-lines"])
+        .run();
     let lines = run.expect(ExitCode::Found).stdout.lines();
     let mut events = lines.map(|line| serde_json::from_str::<Value>(line).unwrap());
     let is_last = |event: &Value| event["event"] == "finding" && event["is_final"] == true;

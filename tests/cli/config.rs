@@ -42,9 +42,8 @@ impl Configured {
         words.extend(line.split(' ').filter(|w| !w.is_empty()).map(str::to_owned));
         let at = words.iter().position(|word| word == "confirm");
         words.insert(at.map_or(1, |at| at + 1), format!("--config-file={}", self.file()));
-        let variables = variables.iter();
         let variables =
-            variables.map(|(name, value)| (OsString::from(name), OsString::from(value)));
+            variables.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
         match configuration::understand(words.into_iter().map(OsString::from), variables) {
             Ok(parsed) => Ok(parsed),
             Err(Refusal::Usage(error)) => Err(error.to_string()),

@@ -36,8 +36,8 @@ fn each_finding_has_the_properties_that_gitlab_requires_and_no_others() {
         ),
         "{description}"
     );
-    let severities = violations.iter().map(|one| one["severity"].as_str());
-    let severities: Vec<&str> = severities.flatten().collect();
+    let severities: Vec<&str> =
+        violations.iter().filter_map(|one| one["severity"].as_str()).collect();
     assert_eq!(severities, ["major", "major", "minor", "major", "major", "info", "info"]);
 }
 

@@ -159,15 +159,19 @@ fn tests_are_grouped_by_verdict_those_that_need_the_reader_first() {
     let mut tests: Vec<TestReport> = ["a", "b", "c"].map(|name| test(name, Verdict::Stable)).into();
     tests.extend([race(), victim(), dependent(), test("off", Verdict::NotRun)]);
     let document = document(&report(tests));
-    let groups = document.all("details").filter(|one| one.has_class("group"));
-    let groups: Vec<_> = groups
+    let groups: Vec<_> = document
+        .all("details")
+        .filter(|one| one.has_class("group"))
         .map(|one| (one.attribute("data-v").unwrap(), one.attribute("open").is_some()))
         .collect();
     let expected =
         [("ID", true), ("OD-victim", true), ("ND", true), ("not-run", true), ("stable", false)];
     assert_eq!(groups, expected);
-    let chips = document.all("a").filter(|one| one.has_class("chip"));
-    let chips: Vec<&str> = chips.map(|one| one.text.as_str()).collect();
+    let chips: Vec<&str> = document
+        .all("a")
+        .filter(|one| one.has_class("chip"))
+        .map(|one| one.text.as_str())
+        .collect();
     assert_eq!(chips, ["7 all", "1 ID", "1 OD-victim", "1 ND", "1 not-run", "3 stable"]);
     for id in ["shop$a", "shop$tills", "shop$is_closed", "shop$names", "shop$off"] {
         document.by_id(id);

@@ -109,8 +109,8 @@ fn what_is_written_is_read_again_with_the_same_counts() {
         let read = quick_junit::Report::deserialize_from_str(&shown(&report)).unwrap();
         assert_eq!((read.tests, read.failures), (6, failures));
         assert_eq!((read.skipped, read.errors), (2, 0));
-        let suites = read.test_suites.iter();
-        let suites: Vec<(&str, usize)> = suites.map(|s| (s.name.as_str(), s.tests)).collect();
+        let suites: Vec<(&str, usize)> =
+            read.test_suites.iter().map(|s| (s.name.as_str(), s.tests)).collect();
         assert_eq!(suites, [("shop", 3), ("shop::web", 3)]);
     }
 }

@@ -24,8 +24,7 @@ fn every_row_has_four_cells_whatever_is_in_them() {
     let rows: Vec<&str> = text.lines().filter(|line| line.starts_with('|')).collect();
     assert_eq!(rows.len(), 3 * 2 + 7);
     for row in rows {
-        let bars = row.match_indices('|');
-        let bars = bars.filter(|(at, _)| !row[..*at].ends_with('\\'));
+        let bars = row.match_indices('|').filter(|(at, _)| !row[..*at].ends_with('\\'));
         assert_eq!(bars.count(), 5, "{row}");
     }
 }

@@ -141,8 +141,7 @@ fn the_place_is_the_responsible_line_and_the_rest_is_related_to_it() {
     let report = all_kinds();
     let places = |name: &str| {
         let all = problems(&report, &sources);
-        let found = all.iter().find(|problem| problem.first().name == name);
-        let found = found.unwrap();
+        let found = all.iter().find(|problem| problem.first().name == name).unwrap();
         let related = found.related.iter().map(|place| place.line);
         (found.place.line, related.collect::<Vec<u32>>())
     };

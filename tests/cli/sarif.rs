@@ -168,8 +168,8 @@ fn check_references(log: &Value) -> Result<(), String> {
                 return Err(format!("{} is not rule {index}", result["ruleId"]));
             }
             let related = result["relatedLocations"].as_array();
-            let related = related.into_iter().flatten();
-            let related: Vec<Option<u64>> = related.map(|place| place["id"].as_u64()).collect();
+            let related: Vec<Option<u64>> =
+                related.into_iter().flatten().map(|place| place["id"].as_u64()).collect();
             let ids: BTreeSet<&Option<u64>> = related.iter().collect();
             if ids.len() != related.len() || ids.contains(&None) {
                 return Err("related locations need an id each".to_owned());

@@ -61,7 +61,9 @@ fn the_lists_are_what_their_languages_read() {
     assert_eq!(words(&format!("{arch}{shown} \"${{skip[@]}}\"")), flags);
     // This check does not run make: each line is a comment or adds a flag.
     let debian = of(Distribution::Debian);
-    let added = debian.lines().filter(|line| !line.starts_with("# "));
-    let added = added.map(|line| line.strip_prefix("SKIP_TESTS += ").unwrap());
+    let added = debian
+        .lines()
+        .filter(|line| !line.starts_with("# "))
+        .map(|line| line.strip_prefix("SKIP_TESTS += ").unwrap());
     assert_eq!(added.collect::<Vec<_>>(), flags);
 }

@@ -115,10 +115,12 @@ impl OptionHelp {
 /// Returns the options of all commands, with two dashes.
 pub(crate) fn all_options() -> &'static BTreeSet<String> {
     static ALL: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
-        let commands = commands();
-        let commands = commands.iter().filter(|command| *command != "help");
-        let options = commands.flat_map(|command| options(command));
-        let mut all: BTreeSet<String> = options.map(|option| option.name).collect();
+        let mut all: BTreeSet<String> = commands()
+            .iter()
+            .filter(|command| *command != "help")
+            .flat_map(|command| options(command))
+            .map(|option| option.name)
+            .collect();
         all.extend(["--help".to_owned(), "--version".to_owned()]);
         all
     });

@@ -95,9 +95,12 @@ fn lines(page: &Page) -> BTreeSet<&str> {
     let spans = page.spans();
     lines.extend(spans.filter(|span| span.starts_with("cargo nondex ")));
     if page.name.ends_with(".yml") {
-        let steps = page.text.lines().map(|line| line.trim_start_matches([' ', '-']));
-        let steps = steps.map(|line| line.strip_prefix("run: ").unwrap_or(line));
-        let steps = steps.filter(|line| line.starts_with("cargo nondex"));
+        let steps = page
+            .text
+            .lines()
+            .map(|line| line.trim_start_matches([' ', '-']))
+            .map(|line| line.strip_prefix("run: ").unwrap_or(line))
+            .filter(|line| line.starts_with("cargo nondex"));
         lines.extend(steps.map(|line| line.split(" || ").next().unwrap_or(line)));
     }
     lines

@@ -14,8 +14,10 @@ fn list(name: &str) -> Vec<Value> {
 
 /// Returns the rows of the table with this header.
 fn rows(page: &Page, header: &str) -> Vec<Vec<String>> {
-    let start = page.text.find(&format!("{header}\n"));
-    let start = start.unwrap_or_else(|| panic!("{}: no table `{header}`", page.name));
+    let start = page
+        .text
+        .find(&format!("{header}\n"))
+        .unwrap_or_else(|| panic!("{}: no table `{header}`", page.name));
     let lines = page.text[start..].lines().take_while(|line| line.starts_with('|'));
     let cells = |line: &str| {
         let cells = line.trim_matches('|').split('|');
@@ -60,10 +62,13 @@ fn what_is_said_of_the_published_crates_adds_up() {
     let is_shown = |known: &&Value| all.iter().any(|row| known["crate"] == *row[0]);
     for known in expected.iter().filter(is_shown) {
         for finding in known["findings"].as_array().unwrap() {
-            let row = findings.iter().find(|row| {
-                known["crate"] == *row[0] && finding["test"].as_str().unwrap().ends_with(&row[1])
-            });
-            let row = row.unwrap_or_else(|| panic!("{finding} is not on the page"));
+            let row = findings
+                .iter()
+                .find(|row| {
+                    known["crate"] == *row[0]
+                        && finding["test"].as_str().unwrap().ends_with(&row[1])
+                })
+                .unwrap_or_else(|| panic!("{finding} is not on the page"));
             assert_eq!(finding["level"], *row[3], "{row:?}");
             if let (Some(file), Some(lines)) =
                 (finding["file"].as_str(), finding["lines"].as_array())
@@ -146,8 +151,10 @@ fn what_is_said_of_the_schedules_is_what_is_measured() {
         let table = &page.text[start.unwrap_or_else(|| panic!("no table {title}"))..];
         for (kind, cells) in measured {
             let row = format!("| {kind} | {} | ", cells.join(" | "));
-            let shown = table.lines().find(|line| line.starts_with(&format!("| {kind} | ")));
-            let shown = shown.unwrap_or_default();
+            let shown = table
+                .lines()
+                .find(|line| line.starts_with(&format!("| {kind} | ")))
+                .unwrap_or_default();
             assert!(shown.starts_with(&row), "{title}: {row} is not {shown}");
         }
     }

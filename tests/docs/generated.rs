@@ -114,8 +114,7 @@ pub(crate) fn report_types() -> Vec<Type> {
         "rate",
         "advice",
     ];
-    let listed = fs::read_dir(folder.join("schema")).unwrap();
-    let listed = listed.map(|entry| entry.unwrap().path());
+    let listed = fs::read_dir(folder.join("schema")).unwrap().map(|entry| entry.unwrap().path());
     for path in listed.filter(|path| !path.ends_with("tests.rs")) {
         let name = path.file_stem().unwrap().to_str().unwrap();
         assert!(files.contains(&name), "no place on the page for {name}");

@@ -82,8 +82,8 @@ fn every_key_is_an_option_and_every_other_variable_is_named_in_the_help_text() {
         let name = format!("--{key}");
         assert!(options.iter().any(|option| option.name == name), "{key}");
     }
-    let named = options.iter().filter_map(|option| option.variable.as_deref());
-    let named: BTreeSet<&str> = named.collect();
+    let named: BTreeSet<&str> =
+        options.iter().filter_map(|option| option.variable.as_deref()).collect();
     assert_eq!(named, BTreeSet::from(OF_NO_KEY));
 }
 
@@ -160,8 +160,11 @@ fn continuous_integration_runs_the_same_script_with_the_oldest_and_the_newest_to
         let list = line.trim().strip_prefix("toolchain: [")?;
         list.strip_suffix(']')
     });
-    let toolchains = toolchains.expect("a matrix of toolchains").split(", ");
-    let toolchains: Vec<&str> = toolchains.map(|name| name.trim_matches('"')).collect();
+    let toolchains: Vec<&str> = toolchains
+        .expect("a matrix of toolchains")
+        .split(", ")
+        .map(|name| name.trim_matches('"'))
+        .collect();
     assert_eq!(toolchains[..2], [env!("CARGO_PKG_RUST_VERSION"), "stable"]);
     for script in [".ci/run", ".ci/nightly"] {
         let step = format!("- run: {script}");
@@ -173,9 +176,11 @@ fn continuous_integration_runs_the_same_script_with_the_oldest_and_the_newest_to
 #[test]
 fn a_release_attaches_the_archives_that_binstall_downloads() {
     let script = include_str!("../../.ci/archive");
-    let name = script.lines().find_map(|line| line.strip_prefix("name="));
-    let name = name.expect("the script names the archive").trim_matches('"');
-    let name = name
+    let name = script
+        .lines()
+        .find_map(|line| line.strip_prefix("name="))
+        .expect("the script names the archive")
+        .trim_matches('"')
         .replace("cargo-nondex", "{ name }")
         .replace("$version", "{ version }")
         .replace("$target", "{ target }");
@@ -203,8 +208,8 @@ fn the_readme_is_short_and_begins_with_what_is_needed() {
 
 #[test]
 fn what_pages_say_of_a_summary_is_what_a_summary_says_today() {
-    let models = nondex_core::model::CATALOGUE.iter();
-    let models: usize = models.map(|model| model.families().len()).sum();
+    let models: usize =
+        nondex_core::model::CATALOGUE.iter().map(|model| model.families().len()).sum();
     let models = format!(" of {models} models reached");
     for page in Page::all() {
         let spans = page.spans();
@@ -213,10 +218,10 @@ fn what_pages_say_of_a_summary_is_what_a_summary_says_today() {
         }
     }
     let page = Page::of_book("getting-started");
-    let explained = page
+    let explained: Vec<&str> = page
         .spans()
-        .filter(|span| [" models reached", " more implied"].iter().any(|end| span.ends_with(end)));
-    let explained: Vec<&str> = explained.collect();
+        .filter(|span| [" models reached", " more implied"].iter().any(|end| span.ends_with(end)))
+        .collect();
     assert!(!explained.is_empty());
     for span in explained {
         let shown = page.text.matches(span).count() - 1;

@@ -162,10 +162,10 @@ fn text(expression: &syn::Expr) -> Option<String> {
 /// Adapts a doc comment for readers of JSON: removes links, which lead to items of the source, and
 /// inserts the values of constants.
 fn plain(doc: &str) -> String {
-    let text = without_links(doc);
-    let text = text.replace("`SCHEMA`", &format!("`{SCHEMA}`"));
-    let text = text.replace("`MAX_FAILURES`", &MAX_FAILURES.to_string());
-    text.replace("`TestReport::", "`")
+    without_links(doc)
+        .replace("`SCHEMA`", &format!("`{SCHEMA}`"))
+        .replace("`MAX_FAILURES`", &MAX_FAILURES.to_string())
+        .replace("`TestReport::", "`")
 }
 
 fn without_links(doc: &str) -> String {

@@ -25,8 +25,11 @@ fn all(report: &Report) -> BTreeSet<String> {
 
 /// Packs the project with these additional arguments.
 fn pack(project: &Fixture, file: &Path, more: &[&str]) {
-    let call = Nondex::command(&project.path(""), "archive").args(["--offline", "--workspace"]);
-    let call = call.args(more).arg("--archive-file").arg(file);
+    let call = Nondex::command(&project.path(""), "archive")
+        .args(["--offline", "--workspace"])
+        .args(more)
+        .arg("--archive-file")
+        .arg(file);
     call.run().expect(ExitCode::Ok).prints(&["Archived 8 tests of 5 executables"]);
 }
 
@@ -34,8 +37,12 @@ fn pack(project: &Fixture, file: &Path, more: &[&str]) {
 fn parts_that_run_from_an_archive_are_together_what_a_run_at_home_is() {
     let project = Fixture::new("packed");
     let few = ["--seeds", "3"];
-    let whole = Nondex::run_in(&project.path("")).arg("--workspace").args(few);
-    let whole = whole.run().expect(ExitCode::Found).report();
+    let whole = Nondex::run_in(&project.path(""))
+        .arg("--workspace")
+        .args(few)
+        .run()
+        .expect(ExitCode::Found)
+        .report();
     let order = "tests::the_order_of_a_map_decides";
     let broken = "tests::it_fails_with_and_without_this_tool";
     assert_eq!(test(&whole, order).verdict, Verdict::ImplementationDependent);
@@ -64,8 +71,7 @@ fn parts_that_run_from_an_archive_are_together_what_a_run_at_home_is() {
         folder.join("target/nondex/latest/report.json")
     });
     let merge = on_another_machine(&away.path().join("1-2"), "report");
-    let merged = merge.arg("merge").args(JSON).args(files).run();
-    let merged = merged.expect(ExitCode::Found).report();
+    let merged = merge.arg("merge").args(JSON).args(files).run().expect(ExitCode::Found).report();
     assert_eq!(all(&merged), all(&whole));
     assert_eq!(merged.summary.id, 1);
     assert_eq!(parts.iter().map(|part| part.tests.len()).sum::<usize>(), 8);

@@ -192,8 +192,7 @@ fn compare(fixture: &Fixture, culprit: &Culprit, choice: &Choice) {
     let call = CallReport { thread: choice.thread.to_owned(), ordinal, of };
     assert_eq!(culprit.call, Some(call), "{culprit:#?}");
     let made = choice.made.map(|(file, mark)| place((file, &format!("made: {mark}"))));
-    let created = culprit.created.as_ref();
-    let created = created.map(|place| (place.file.as_str(), place.line));
+    let created = culprit.created.as_ref().map(|place| (place.file.as_str(), place.line));
     assert_eq!(created, made, "{culprit:#?}");
     match choice.decides {
         Decides::Position(position) => {
@@ -216,8 +215,8 @@ fn compare(fixture: &Fixture, culprit: &Culprit, choice: &Choice) {
             }
         }
         Decides::Names(expected) => {
-            let names = culprit.element_details.iter();
-            let names: Vec<_> = names.map(|element| element.name.as_deref()).collect();
+            let names: Vec<_> =
+                culprit.element_details.iter().map(|element| element.name.as_deref()).collect();
             assert_eq!(names, expected.map(Some), "{culprit:#?}");
         }
     }

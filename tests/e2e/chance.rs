@@ -68,9 +68,11 @@ fn only_runs_that_were_made_count_where_a_test_has_randomness_of_its_own() {
     let found = test(&report, "tests::fails_in_two_of_three_runs_with_a_random_file");
     assert_eq!(found.verdict, Verdict::NonDeterministic, "{found:#?}");
     assert_eq!(found.sources, [Source::RandomFile]);
-    let made = fs::read_dir(fixture.path(".")).unwrap().flatten();
-    let made = made.filter(|entry| entry.file_name().to_string_lossy().starts_with("drawn-"));
-    let made = made.count();
+    let made = fs::read_dir(fixture.path("."))
+        .unwrap()
+        .flatten()
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with("drawn-"))
+        .count();
     // The test counts its runs in files, and passes in one of three runs.
     let counted = found.failure_rate.values().map(|[_, runs]| *runs);
     assert!(counted.sum::<u64>() <= made as u64, "{found:#?}");

@@ -40,8 +40,10 @@ fn a_job_of_github_is_annotated_and_summarised_and_json_stays_json() {
 
     // Another command makes the same output later, from the report.
     let report = |arguments: &[&str]| {
-        let call = Nondex::command(&project.path(""), "report").args(arguments);
-        let call = call.env("GITHUB_ACTIONS", "true").run();
+        let call = Nondex::command(&project.path(""), "report")
+            .args(arguments)
+            .env("GITHUB_ACTIONS", "true")
+            .run();
         call.expect(ExitCode::Ok);
         call.stdout
     };
@@ -125,10 +127,9 @@ fn a_new_project_gets_a_workflow_that_is_green_until_something_new_is_found() {
     let printed = init(&[]);
     assert!(printed.contains(".config/nondex-known.toml, with "), "{printed}");
     let again = ["--seed", &first.run.seeds[0].to_string()];
-    let report = Nondex::run_in(&root).args(again).run();
-    let report = report.expect(ExitCode::Ok).report();
-    let known = report.tests.iter().filter_map(|test| test.known.as_ref());
-    let known: Vec<&KnownFlake> = known.collect();
+    let report = Nondex::run_in(&root).args(again).run().expect(ExitCode::Ok).report();
+    let known: Vec<&KnownFlake> =
+        report.tests.iter().filter_map(|test| test.known.as_ref()).collect();
     assert!(!known.is_empty());
     assert_eq!(known[0].reason, "not examined yet");
     let add = ["add", "--all"];

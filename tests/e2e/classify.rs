@@ -96,9 +96,9 @@ fn a_test_is_classified_by_the_first_circumstance_that_makes_it_fail() {
     assert_eq!(found.environment, None);
     assert_eq!(found.culprits[0].api, "std::hash::RandomState::new");
     assert!(found.culprits[0].confirmed);
-    let of_seeds = steps(&report, "tests::fails_for_one_key_of_many");
-    let of_seeds = of_seeds.iter().find(|(name, _, _)| *name == "further-seeds");
-    let &(_, runs, failures) = of_seeds.unwrap();
+    let all = steps(&report, "tests::fails_for_one_key_of_many");
+    let further = all.iter().find(|(name, _, _)| *name == "further-seeds");
+    let &(_, runs, failures) = further.unwrap();
     assert!(failures > 0 && runs <= 3 * 30);
     assert_eq!(
         found.failure_rate[&Level::Std],
@@ -148,8 +148,7 @@ fn classified(fixture: &Fixture, more: &[&str]) -> Vec<(String, Verdict, u64)> {
         .env("TZ", "UTC")
         .env("LC_ALL", "C")
         .run();
-    let tests = output.expect(ExitCode::Found).report().tests.into_iter();
-    let tests = tests.map(|test| {
+    let tests = output.expect(ExitCode::Found).report().tests.into_iter().map(|test| {
         let steps = test.steps.iter().map(|step| step.runs);
         (test.name, test.verdict, steps.sum())
     });

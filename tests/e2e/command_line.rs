@@ -59,10 +59,10 @@ fn a_run_leaves_its_report_and_clean_removes_it() {
     let report = store::read_latest(&target).unwrap();
     assert_eq!(test(&report, "tests::std_own_map").verdict, Verdict::ImplementationDependent);
     assert!(target.join("nondex/runs").join(&report.run.id).join("report.json").is_file());
-    let outside = std::fs::read_dir(&app)
+    let mut outside: Vec<String> = std::fs::read_dir(&app)
         .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let mut outside: Vec<String> = outside.collect();
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
     outside.sort_unstable();
     assert_eq!(
         outside,

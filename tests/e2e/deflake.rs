@@ -147,8 +147,7 @@ fn a_failure_is_blamed_on_a_change_only_if_the_test_ran_it() {
     // The same change after a commit, and then a change that affects the whole crate.
     commit(&project);
     let filter = ["--delayed", "-E", "test(is_in_its_place) | test(adds)"];
-    let again = deflake(&project).args(filter).run();
-    let again = again.expect(ExitCode::CleanRunFailed).report();
+    let again = deflake(&project).args(filter).run().expect(ExitCode::CleanRunFailed).report();
     assert_eq!(blamed(&again)["tests::adds"].0, Blame::Regression);
     assert_eq!(blamed(&again)["tests::is_in_its_place"].0, Blame::Flaky);
     edit(&project, "src/lib.rs", &[("LIMIT: u32 = 10", "LIMIT: u32 = 11")]);
@@ -218,8 +217,12 @@ fn lines_that_moved_with_a_changed_one_to_another_file_are_not_blamed() {
     edit(&project, "src/lib.rs", &renamed);
     let report = deflake(&project).run().report();
     let change = report.tests[0].change.as_ref().unwrap();
-    let lines = change.lines.iter().filter(|line| line.file == "src/sums.rs");
-    let lines: Vec<u32> = lines.map(|line| line.line).collect();
+    let lines: Vec<u32> = change
+        .lines
+        .iter()
+        .filter(|line| line.file == "src/sums.rs")
+        .map(|line| line.line)
+        .collect();
     assert_eq!((change.verdict, &lines[..]), (Blame::Regression, &[4][..]));
 }
 

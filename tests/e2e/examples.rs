@@ -76,8 +76,7 @@ fn a_run_is_the_data_that_the_book_shows(example: &Fixture) {
     command.env(SPEC_VARIABLE, json::to_string(&spec));
     let output = command.output().unwrap();
     assert!(!output.status.success(), "the test fails with this seed");
-    let recorded = channel::read(&fs::File::open(record).unwrap());
-    let recorded = recorded.unwrap().expect("a channel");
+    let recorded = channel::read(&fs::File::open(record).unwrap()).unwrap().expect("a channel");
     let text = String::from_utf8(recorded.events.join(&b'\n')).unwrap() + "\n";
     expect_block(&page, "{\"event\":", &text);
 

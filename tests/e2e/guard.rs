@@ -110,12 +110,14 @@ fn at_std_a_test_fails_as_often_as_without_this_tool() {
     let natural = natural["tests"].as_array().unwrap();
     let mut varying = 0;
     for test in natural {
-        let ours = report.tests.iter().find(|ours| ours.id == test["id"]);
-        let ours = ours.unwrap_or_else(|| panic!("{test} was not run"));
+        let ours = report
+            .tests
+            .iter()
+            .find(|ours| ours.id == test["id"])
+            .unwrap_or_else(|| panic!("{test} was not run"));
         let seen = [&test["failures"], &test["runs"]].map(|number| number.as_u64().unwrap());
         // A test without a choice has no rate, because no seed changes it.
-        let at_std = ours.failure_rate.get(&Level::Std);
-        let at_std = at_std.copied().unwrap_or([0, seen[1]]);
+        let at_std = ours.failure_rate.get(&Level::Std).copied().unwrap_or([0, seen[1]]);
         assert!(
             may_be_one(at_std, seen),
             "{}: {at_std:?} at STD, {seen:?} without this tool",

@@ -106,8 +106,14 @@ fn a_sleep_that_is_no_join_a_margin_and_a_missed_notification_are_blamed_on_thei
         &format!("join` relies on the sleep at src/lib.rs:{rests} being long enough"),
         "it is done",
     ]);
-    let findings = output.stderr.split_once("error[").expect("it has some").1;
-    let findings = findings.split_once("     Summary").expect("it ends").0;
+    let findings = output
+        .stderr
+        .split_once("error[")
+        .expect("it has some")
+        .1
+        .split_once("     Summary")
+        .expect("it ends")
+        .0;
     for finding in findings.trim_end().split("\n\n") {
         assert!(finding.lines().count() <= 15, "{finding}");
     }

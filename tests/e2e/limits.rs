@@ -83,13 +83,15 @@ fn forbid_personality() {
     let changes = SeccompCondition::new(0, length, SeccompCmpOp::Ne, asks).unwrap();
     let rule = SeccompRule::new(vec![changes]).unwrap();
     let number = nix::libc::SYS_personality;
-    let filter = SeccompFilter::new(
+    let filter: seccompiler::BpfProgram = SeccompFilter::new(
         [(number, vec![rule])].into(),
         SeccompAction::Allow,
         SeccompAction::Errno(nix::libc::EPERM as u32),
         std::env::consts::ARCH.try_into().unwrap(),
-    );
-    let filter: seccompiler::BpfProgram = filter.unwrap().try_into().unwrap();
+    )
+    .unwrap()
+    .try_into()
+    .unwrap();
     seccompiler::apply_filter(&filter).unwrap();
 }
 

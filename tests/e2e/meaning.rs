@@ -176,9 +176,12 @@ fn workspace() -> Fixture {
         let (file, first) = package.test;
         add(file, failing(first));
     }
-    let members = PACKAGES.iter().map(|package| package.name);
-    let members: Vec<String> =
-        members.chain(["user", "asks"]).map(|name| format!("{name:?}")).collect();
+    let members: Vec<String> = PACKAGES
+        .iter()
+        .map(|package| package.name)
+        .chain(["user", "asks"])
+        .map(|name| format!("{name:?}"))
+        .collect();
     let root = format!(
         "[workspace]\nresolver = \"3\"\nmembers = [{}]\nexclude = [\"kept\"]\n",
         members.join(", ")
@@ -238,8 +241,7 @@ fn what_gives_other_code_another_meaning_is_held_against_those_that_run_that_cod
 #[ignore = "second tier: builds fifteen packages"]
 fn whatever_gives_other_code_another_meaning_is_held_against_those_that_run_that_code() {
     let project = workspace();
-    let names = PACKAGES.iter().map(|package| package.name);
-    let names: Vec<&str> = names.chain(["user"]).collect();
+    let names: Vec<&str> = PACKAGES.iter().map(|package| package.name).chain(["user"]).collect();
     expect_blamed(&project, &names);
 
     // A feature that one package enables is enabled for the others too.

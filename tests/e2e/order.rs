@@ -66,8 +66,8 @@ fn expect_truth(fixture: &Fixture, report: &Report) {
             ("setters", order.setters),
             ("cleaners", order.cleaners),
         ] {
-            let expected = expected[role].as_array().into_iter().flatten();
-            let expected: BTreeSet<&str> = expected.filter_map(Value::as_str).collect();
+            let expected: BTreeSet<&str> =
+                expected[role].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
             let names: BTreeSet<&str> = names.iter().map(String::as_str).collect();
             assert_eq!(names, expected, "the {role} of {}", test.name);
         }

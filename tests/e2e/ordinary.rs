@@ -98,12 +98,12 @@ fn what_is_not_judged_has_a_code_of_its_own(fixture: &Fixture) {
 fn where_there_is_no_ordinary_build_a_test_stays_broken(fixture: &Fixture) {
     let name = "tests::asks_for_the_environment";
     let only = || run(fixture).args(["--lib", "--exact", name]);
-    let blocked = only().args(["--network", "block"]).run();
-    let blocked = blocked.expect(ExitCode::CleanRunFailed).report();
+    let blocked =
+        only().args(["--network", "block"]).run().expect(ExitCode::CleanRunFailed).report();
     assert_eq!(test(&blocked, name).plain, None);
 
-    let refused = only().env("FIXTURE_REFUSES", "1").run();
-    let refused = refused.expect(ExitCode::CleanRunFailed).report();
+    let refused =
+        only().env("FIXTURE_REFUSES", "1").run().expect(ExitCode::CleanRunFailed).report();
     let found = test(&refused, name);
     assert_eq!((found.verdict, found.plain), (Verdict::Broken, None));
     assert!(

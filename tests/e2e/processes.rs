@@ -18,8 +18,7 @@ fn run(target: &str) -> Output {
 
 /// Asserts the verdict of all tests whose name `wanted` accepts. Returns their number.
 fn expect_all(report: &Report, wanted: fn(&str) -> bool, verdict: Verdict) -> usize {
-    let tests = report.tests.iter();
-    let tests: Vec<_> = tests.filter(|test| wanted(&test.name)).collect();
+    let tests: Vec<_> = report.tests.iter().filter(|test| wanted(&test.name)).collect();
     for test in &tests {
         assert_eq!(test.verdict, verdict, "{test:#?}");
         let weakest = (verdict == Verdict::ImplementationDependent).then_some(Level::Std);

@@ -68,9 +68,8 @@ fn expect_the_same(levels: &[&str]) {
     let line = test(&together, TESTS[0]).reproduce.as_deref().unwrap();
     Nondex::pasted(&app, line).run().expect(ExitCode::Found);
 
-    let by_levels = levels.iter();
     let by_levels: Vec<Report> =
-        by_levels.map(|levels| run(&app, &["--seeds", "4", "--levels", levels])).collect();
+        levels.iter().map(|levels| run(&app, &["--seeds", "4", "--levels", levels])).collect();
     for report in &by_levels {
         let level = report.run.levels[0];
         for found in report.tests.iter().filter(|test| test.weakest_level.is_some()) {

@@ -33,13 +33,13 @@ fn a_test_meets_what_cargo_gives_it() {
     // Only the build folder differs, as it must.
     let build = fs::read_dir(project.path("target/nondex/build"))
         .unwrap()
-        .map(|entry| entry.unwrap().path());
-    let build = build
+        .map(|entry| entry.unwrap().path())
         .filter(|path| path.join("debug").is_dir())
         .max_by_key(|path| path.as_os_str().len())
         .unwrap();
-    let text = fs::read_to_string(dump("dump")).unwrap();
-    let text = text.replace(build.to_str().unwrap(), project.path("target").to_str().unwrap());
+    let text = fs::read_to_string(dump("dump"))
+        .unwrap()
+        .replace(build.to_str().unwrap(), project.path("target").to_str().unwrap());
     let host = project.path("target/nondex/build");
     let text = text.replace(host.to_str().unwrap(), project.path("target").to_str().unwrap());
     let plain = fs::read_to_string(dump("plain")).unwrap();

@@ -33,8 +33,11 @@ fn steps(workflow: &str) -> Vec<String> {
 /// Returns the values of a matrix: `name: [a, b]`.
 fn matrix<'a>(workflow: &'a str, name: &str) -> Vec<&'a str> {
     let mut lines = workflow.lines().map(str::trim);
-    let values = lines.find_map(|line| line.strip_prefix(&format!("{name}: [")));
-    let values = values.expect(name).trim_end_matches(']').split(", ");
+    let values = lines
+        .find_map(|line| line.strip_prefix(&format!("{name}: [")))
+        .expect(name)
+        .trim_end_matches(']')
+        .split(", ");
     values.map(|value| value.trim_matches('"')).collect()
 }
 

@@ -56,8 +56,9 @@ fn operations_that_fail_and_their_stacks_are_recorded_without_memory() {
         for one in &record.network {
             assert_leads_to(&one.stack, TEST);
         }
-        let failed = record.failed_operations.iter();
-        let failed: Vec<String> = failed
+        let failed: Vec<String> = record
+            .failed_operations
+            .iter()
             .inspect(|one| assert_leads_to(&one.stack, TEST))
             .map(|one| format!("{} {}", one.operation, one.error))
             .collect();
@@ -77,8 +78,9 @@ fn accesses_to_what_is_watched_are_recorded_without_memory() {
         let record = run(&spec, &Outcome::Passed);
         for kind in kinds {
             let mut accesses = record.accesses.iter();
-            let access = accesses.find(|access| access.state.kind == kind);
-            let access = access.unwrap_or_else(|| panic!("{kind:?}: {:?}", record.accesses));
+            let access = accesses
+                .find(|access| access.state.kind == kind)
+                .unwrap_or_else(|| panic!("{kind:?}: {:?}", record.accesses));
             if lines {
                 assert_leads_to(&access.stack, TEST);
             }

@@ -98,8 +98,7 @@ fn record_of(executable: &Path, test: &str) -> RunRecord {
         (Some(code), _) => Outcome::Exited(code),
         (None, signal) => Outcome::Signalled(signal.unwrap()),
     };
-    let recorded = channel::read(&fs::File::open(&path).unwrap());
-    let recorded = recorded.unwrap().expect("a channel");
+    let recorded = channel::read(&fs::File::open(&path).unwrap()).unwrap().expect("a channel");
     let events = RunRecord::parse_events(&recorded.events).unwrap();
     RunRecord::fold(&spec, events, process_end)
 }

@@ -49,8 +49,7 @@ fn compare(binary: &TestBinary, folder: &Utf8Path, first: &[&str], then: &[&str]
     let first: Vec<&TestCase> = first.iter().collect();
     let then: Vec<TestCase> = then.iter().copied().map(case).collect();
     let then: Vec<(&TestCase, Duration)> = then.iter().map(|test| (test, LIMIT)).collect();
-    let pairs = launcher.pairs(None, LIMIT, binary, &first, &then, spec);
-    let pairs = pairs.unwrap();
+    let pairs = launcher.pairs(None, LIMIT, binary, &first, &then, spec).unwrap();
     assert_eq!(pairs.executions, 1);
     assert_eq!(pairs.forks, then.len() as u64);
     assert_eq!((pairs.first.len(), pairs.then.len()), (first.len(), then.len()));

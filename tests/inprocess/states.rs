@@ -252,8 +252,7 @@ fn without_debug_information_there_are_names_and_stripped_there_are_offsets() {
         assert!(status.unwrap().success());
         Symbols::of(Utf8Path::new(copy.as_str())).unwrap()
     };
-    let state = Symbols::of(&binary.executable).unwrap();
-    let state = state.named("states::ATOMIC").unwrap().state();
+    let state = Symbols::of(&binary.executable).unwrap().named("states::ATOMIC").unwrap().state();
     let without = symbols("--strip-debug");
     assert_eq!(without.at(&state)[0].name, "states::ATOMIC");
     assert_eq!(without.at(&state)[0].line, None);

@@ -33,8 +33,7 @@ fn watched(binary: &TestBinary, test: &str, state: StateId) -> Run {
 fn used<'s>(symbols: &'s Symbols, run: &Run) -> (BTreeSet<&'s str>, BTreeSet<&'s str>, bool) {
     let any = StateId::every(StateKind::Static);
     let names = |writes: bool| {
-        let accesses = run.accesses.iter();
-        let accesses = accesses.filter(move |access| !writes || access.writes);
+        let accesses = run.accesses.iter().filter(move |access| !writes || access.writes);
         let found = accesses.flat_map(|access| symbols.at(&access.state));
         found.map(|found| found.name.as_str()).collect()
     };

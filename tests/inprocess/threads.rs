@@ -73,8 +73,7 @@ pub(crate) fn run_as(
         (Some(code), _) => Outcome::Exited(code),
         (None, signal) => Outcome::Signalled(signal.unwrap()),
     };
-    let recorded = channel::read(&fs::File::open(&path).unwrap());
-    let recorded = recorded.unwrap().expect("a channel");
+    let recorded = channel::read(&fs::File::open(&path).unwrap()).unwrap().expect("a channel");
     let _ = fs::remove_file(path);
     let mut events = RunRecord::parse_events(&recorded.events).unwrap();
     addresses::resolve(Utf8Path::from_path(executable).unwrap(), None, &mut events);
@@ -219,8 +218,8 @@ fn other_seeds_are_other_schedules_and_a_clean_run_holds_nobody_back() {
     };
     let clean = switches(&RunSpec::clean("right_mutex"));
     assert_eq!(clean.2, 0);
-    let seeds = (0..8).map(|seed| switches(&RunSpec::new("right_mutex", Level::Std, seed)));
-    let seeds: BTreeSet<_> = seeds.collect();
+    let seeds: BTreeSet<_> =
+        (0..8).map(|seed| switches(&RunSpec::new("right_mutex", Level::Std, seed))).collect();
     assert!(seeds.len() > 6 && seeds.iter().all(|seed| seed.2 > 0), "{seeds:?}");
 }
 
@@ -261,9 +260,10 @@ fn a_deadlock_is_said_at_once_with_what_each_thread_waits_for() {
         let own = ("0", "join", Some("hangs_for_ever"));
         assert_eq!(waits, [own, ("0.0", "futex wait", None)]);
     }
-    let locks = (0..100).map(|seed| RunSpec::new("wrong_order_of_locks", Level::Std, seed));
-    let end = locks.map(|spec| run(&spec).1.schedule.unwrap().end);
-    let end = end.flatten().next().expect("some seed makes it lock");
+    let end = (0..100)
+        .map(|seed| RunSpec::new("wrong_order_of_locks", Level::Std, seed))
+        .find_map(|spec| run(&spec).1.schedule.unwrap().end)
+        .expect("some seed makes it lock");
     let on: BTreeMap<&str, _> =
         end.waits.iter().map(|wait| (wait.name.as_deref().unwrap_or_default(), wait.on)).collect();
     assert_eq!(on.len(), 2);

@@ -151,8 +151,8 @@ fn it_is_tried_first_once_exported(app: &Path, found: &TestReport, report: &Repo
     assert_eq!(fs::read_to_string(&file).unwrap(), text);
 
     // A regression keeps its own schedule.
-    let again = run(app, &seeds).args(["--schedule", "random"]);
-    let again = again.run().expect(ExitCode::Found).report();
+    let again =
+        run(app, &seeds).args(["--schedule", "random"]).run().expect(ExitCode::Found).report();
     let again = test(&again, TEST);
     assert_eq!(again.reproduce, found.reproduce);
     assert_eq!(again.failure_rate[&Level::Std], [0, 1], "the rate is that of the seeds");
@@ -281,8 +281,11 @@ fn a_test_that_is_explained_stays_among_the_others() {
         "hash_map, reached: ",
         "directory, never reached: ",
     ]);
-    let after = Nondex::command(&app, "report").args(["--message-format", "json"]);
-    let after = after.run().expect(ExitCode::Ok).report();
+    let after = Nondex::command(&app, "report")
+        .args(["--message-format", "json"])
+        .run()
+        .expect(ExitCode::Ok)
+        .report();
     let names = |report: &Report| -> Vec<String> {
         report.tests.iter().map(|test| test.id.clone()).collect()
     };
@@ -293,8 +296,9 @@ fn a_test_that_is_explained_stays_among_the_others() {
     // A test that now fails for every choice is compared with a plain build, as in any other
     // campaign.
     let source = app.join("src/lib.rs");
-    let text = fs::read_to_string(&source).unwrap();
-    let text = text.replace("register.keys().copied()", "register.keys().copied().take(1)");
+    let text = fs::read_to_string(&source)
+        .unwrap()
+        .replace("register.keys().copied()", "register.keys().copied().take(1)");
     fs::write(&source, text).unwrap();
     let broken = explain("own_map");
     broken.expect(ExitCode::CleanRunFailed).prints(&[

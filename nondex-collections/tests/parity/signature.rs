@@ -98,9 +98,12 @@ impl fmt::Display for Signature {
     /// Writes one line. Two declarations with the same meaning give the same line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // A lifetime without bounds may be elided, and its name does not matter.
-        let types =
-            self.parameters.iter().map(String::as_str).filter(|name| !name.starts_with('\''));
-        let types: Vec<&str> = types.collect();
+        let types: Vec<&str> = self
+            .parameters
+            .iter()
+            .map(String::as_str)
+            .filter(|name| !name.starts_with('\''))
+            .collect();
         let mut line = self.subject.clone();
         if !types.is_empty() {
             line.push_str(&format!(" for {}", types.join(", ")));

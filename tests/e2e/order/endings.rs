@@ -68,7 +68,10 @@ fn tests_that_hang_or_abort_are_known_by_the_limits_that_are_set_for_them() {
         }
     }
     // Each of these pairs would take the whole time limit.
-    let pairs = report.notes.iter().find(|note| note.contains("the time limit"));
-    let pairs = pairs.expect("they are left out");
+    let pairs = report
+        .notes
+        .iter()
+        .find(|note| note.contains("the time limit"))
+        .expect("they are left out");
     assert!(pairs.starts_with("the pairs of 1 test of"), "{pairs}");
 }

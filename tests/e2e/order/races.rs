@@ -188,8 +188,7 @@ fn a_test_that_is_stopped_for_long_races_unless_it_fails_when_it_only_waits() {
     "#;
     fs::write(fixture.path("src/lib.rs"), suite).unwrap();
     let report = reported(&fixture, "order", &["adds_one"]).expect(ExitCode::Found).report();
-    let race = test(&report, "adds_one").race.as_ref();
-    let race = race.expect("it is no time limit that decides");
+    let race = test(&report, "adds_one").race.as_ref().expect("it is no time limit that decides");
     assert!(race.state.name.ends_with("LIST"), "{race:?}");
 }
 

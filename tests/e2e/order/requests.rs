@@ -42,8 +42,8 @@ fn an_order_whose_names_do_not_fit_into_a_variable_is_run_all_the_same() {
     let orders = ["--test", "long", "--pairs", "0", "--strategies", "reverse"];
     let output = reported(&fixture, "order", &orders);
     let report = output.expect(ExitCode::Found).report();
-    let victims = report.tests.iter().filter(|test| test.order.is_some());
-    let victims: Vec<&TestReport> = victims.collect();
+    let victims: Vec<&TestReport> =
+        report.tests.iter().filter(|test| test.order.is_some()).collect();
     let [victim] = &victims[..] else {
         panic!("{victims:#?}");
     };

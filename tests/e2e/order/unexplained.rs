@@ -107,8 +107,7 @@ fn a_test_that_always_fails_in_real_time_and_passes_in_virtual_time_is_not_broke
         }
     "#;
     fs::write(fixture.path("src/lib.rs"), suite).unwrap();
-    let report = reported(&fixture, "order", &[]);
-    let report = report.expect(ExitCode::Found).report();
+    let report = reported(&fixture, "order", &[]).expect(ExitCode::Found).report();
     let sleeps = test(&report, "sleeps_for_exactly_so_long");
     assert_eq!(sleeps.verdict, Verdict::NonDeterministic, "{sleeps:#?}");
     let mut notes = sleeps.notes.iter();
@@ -135,8 +134,8 @@ fn a_test_that_passes_since_another_one_left_a_file_is_not_stable() {
         }
     "#;
     fs::write(fixture.path("src/lib.rs"), suite).unwrap();
-    let report = reported(&fixture, "run", &["--seeds", "0", "-j", "2"]);
-    let report = report.expect(ExitCode::Found).report();
+    let report =
+        reported(&fixture, "run", &["--seeds", "0", "-j", "2"]).expect(ExitCode::Found).report();
     let needs = test(&report, "a_needs_the_file");
     assert_eq!(needs.verdict, Verdict::NonDeterministic, "{needs:#?}");
     let mut notes = needs.notes.iter();

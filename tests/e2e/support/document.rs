@@ -14,8 +14,9 @@ pub(crate) fn expect_diagnostics(page: &Path, printed: &str) {
     let mut updated = text.clone();
     for shown in shown {
         let id = test_of(shown).expect("a diagnostic names its test");
-        let found = diagnostics(printed).find(|printed| test_of(printed) == Some(id));
-        let found = found.unwrap_or_else(|| panic!("`{id}` is not in: {printed}"));
+        let found = diagnostics(printed)
+            .find(|printed| test_of(printed) == Some(id))
+            .unwrap_or_else(|| panic!("`{id}` is not in: {printed}"));
         let flags = flags(shown);
         let found = found.replacen(REPLAY, &format!("{REPLAY}{flags}"), 1);
         updated = updated.replace(shown, &found);
@@ -28,8 +29,9 @@ pub(crate) fn expect_diagnostics(page: &Path, printed: &str) {
 #[track_caller]
 pub(crate) fn expect_block(page: &Path, start: &str, expected: &str) {
     let text = fs::read_to_string(page).unwrap();
-    let shown = blocks(&text).find(|block| block.starts_with(start));
-    let shown = shown.unwrap_or_else(|| panic!("{} has no `{start}`", page.display()));
+    let shown = blocks(&text)
+        .find(|block| block.starts_with(start))
+        .unwrap_or_else(|| panic!("{} has no `{start}`", page.display()));
     let updated = text.replacen(shown, expected.trim_end(), 1);
     write_or_expect(page, &text, &updated);
 }

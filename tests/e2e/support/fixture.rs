@@ -99,8 +99,10 @@ impl Fixture {
     pub(crate) fn marked(&self, file: &str, mark: &str) -> u32 {
         let text = fs::read_to_string(self.path(file)).unwrap();
         let comment = format!("// {mark}");
-        let index = text.lines().position(|line| line.ends_with(&comment));
-        let index = index.unwrap_or_else(|| panic!("`{file}` has no line with `{comment}`"));
+        let index = text
+            .lines()
+            .position(|line| line.ends_with(&comment))
+            .unwrap_or_else(|| panic!("`{file}` has no line with `{comment}`"));
         u32::try_from(index).unwrap() + 1
     }
 }

@@ -221,8 +221,8 @@ pub(crate) const ONE_FINDING: [&str; 7] =
 
 /// Returns the report on a test, without what depends on the number of runs.
 pub(crate) fn judged(test: &TestReport) -> String {
-    let culprits = test.culprits.iter();
-    let culprits: Vec<_> = culprits.map(|one| (&one.api, &one.file, one.line)).collect();
+    let culprits: Vec<_> =
+        test.culprits.iter().map(|one| (&one.api, &one.file, one.line)).collect();
     format!(
         "{} {} {:?} {culprits:?} {:?}",
         test.id, test.verdict, test.weakest_level, test.reproduce
