@@ -114,7 +114,7 @@ fn an_environment_that_cannot_be_followed_is_refused() {
 }
 
 #[test]
-fn a_project_that_does_not_compile_is_said_to() {
+fn a_project_that_does_not_compile_is_reported() {
     let project = Fixture::new("does-not-compile");
     let output = Nondex::run_in(&project.path("")).run();
     output.expect(ExitCode::BuildFailed).prints(&["error[E0308]", "src/lib.rs:1", "do not build"]);
@@ -144,7 +144,7 @@ fn what_a_change_is_compared_with_is_looked_for_before_anything_is_built() {
 }
 
 #[test]
-fn a_folder_without_a_manifest_is_said_to_have_none() {
+fn a_folder_without_a_manifest_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     Nondex::run_in(folder.path())
         .run()
@@ -153,7 +153,7 @@ fn a_folder_without_a_manifest_is_said_to_have_none() {
 }
 
 #[test]
-fn a_manifest_that_is_none_is_said_to_be() {
+fn an_invalid_manifest_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("Cargo.toml"), "this is no manifest").unwrap();
     Nondex::run_in(folder.path()).run().expect(ExitCode::Setup).prints(&["Cargo.toml"]);

@@ -161,7 +161,7 @@ fn what_affects_the_whole_crate_runs_all_tests_again_and_the_head_of_a_test_only
 }
 
 #[test]
-fn only_what_may_end_otherwise_runs_again_and_all_else_ends_as_it_did() {
+fn only_tests_that_may_have_another_outcome_run_again_and_all_others_keep_theirs() {
     let project = repository();
     let changed = || command(&project, "run").arg("--changed=HEAD");
     // There is no history yet.

@@ -30,7 +30,7 @@ const ALWAYS: [&str; 7] = ["--seeds", "2", "--levels", "STD", "--jobs", "4", "al
 
 #[test]
 #[ignore = "second tier: waits for every run"]
-fn a_deadlock_under_every_schedule_is_told_as_if_each_run_had_been_waited_for() {
+fn the_report_on_a_deadlock_under_every_schedule_is_the_same_with_short_limits() {
     let fixture = Fixture::shared("deadlocks");
     let short = run(fixture, &ALWAYS);
     // This limit is so short that the driver does not shorten it.
@@ -65,7 +65,7 @@ fn a_deadlock_under_every_schedule_is_waited_for_once() {
 }
 
 #[test]
-fn a_deadlock_under_some_schedules_is_a_race_whatever_base_order_does() {
+fn a_deadlock_under_some_schedules_is_a_race_whatever_happens_in_canonical_order() {
     let fixture = Fixture::shared("deadlocks");
     let report = run(fixture, &["seldom", "mostly"]);
     for name in ["seldom_two_locks", "mostly_a_notification_too_early"] {
@@ -79,7 +79,7 @@ fn a_deadlock_under_some_schedules_is_a_race_whatever_base_order_does() {
 }
 
 #[test]
-fn who_is_woken_by_somebody_that_the_scheduler_does_not_see_is_in_no_deadlock() {
+fn a_thread_that_something_outside_of_the_scheduler_wakes_is_in_no_deadlock() {
     let fixture = Fixture::shared("deadlocks");
     let report = run(fixture, &["--seeds", "2", "--levels", "STD", "--jobs", "4", "right"]);
     assert!(report.tests.len() >= 7);

@@ -285,7 +285,7 @@ fn what_always_fails_for_no_known_reason_runs_again_in_the_same_process_and_a_cl
 }
 
 #[test]
-fn a_statement_that_is_commented_out_is_met_by_what_runs_its_function() {
+fn a_statement_that_is_commented_out_is_blamed_for_the_test_that_runs_its_function() {
     let commented_out = (
         "    let mut b = true;\n    b |= a > 7;\n",
         "    let mut b = false;\n    // b |= a > 7;\n",
@@ -295,7 +295,7 @@ fn a_statement_that_is_commented_out_is_met_by_what_runs_its_function() {
 
 #[test]
 #[ignore = "second tier: more statements that are compiled to nothing"]
-fn a_statement_that_is_compiled_to_nothing_is_met_by_what_runs_its_function() {
+fn a_statement_that_is_compiled_to_nothing_is_blamed_for_the_test_that_runs_its_function() {
     expect_met(&[
         ("    if a > 100 {\n", "    if true || a > 100 {\n"),
         ("    if a > 100 {\n        return false;\n    }\n", "\n"),

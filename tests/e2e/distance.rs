@@ -268,7 +268,7 @@ fn changed() -> Fixture {
 
 #[test]
 #[ignore = "second tier: builds nineteen packages"]
-fn whatever_acts_at_a_distance_is_held_against_those_that_it_may_act_on() {
+fn any_change_that_affects_tests_indirectly_is_blamed_for_the_tests_that_it_may_affect() {
     let output = deflake(&changed(), "ws").run();
     let expected = BTreeMap::from([
         ("attributed", REGRESSION),
@@ -291,7 +291,7 @@ fn whatever_acts_at_a_distance_is_held_against_those_that_it_may_act_on() {
 }
 
 #[test]
-fn what_acts_at_a_distance_is_held_against_those_that_it_may_act_on_by_another_path_too() {
+fn a_change_that_affects_tests_indirectly_is_blamed_by_another_path_too() {
     let project = changed();
     // The manifest path goes through a link to the project. Git reports another path for it.
     fs::create_dir_all(project.path("ws/target")).unwrap();
@@ -314,7 +314,7 @@ fn what_acts_at_a_distance_is_held_against_those_that_it_may_act_on_by_another_p
 }
 
 #[test]
-fn a_changed_submodule_is_held_against_every_test() {
+fn a_changed_submodule_is_blamed_for_every_test() {
     let inner = repository(&[("lib.rs", "pub fn number() -> u32 {\n    7\n}\n".to_owned())]);
     let lib =
         format!("#[path = \"../inner/lib.rs\"]\npub mod inner;\n{}", failing("inner::number()"));

@@ -217,7 +217,7 @@ fn a_doctest_that_does_not_compile_fails_the_run_but_does_not_end_it() {
 }
 
 #[test]
-fn of_doctests_it_is_said_that_no_order_is_tried_and_not_that_they_do_not_run() {
+fn the_report_says_that_doctests_are_not_tried_in_other_orders_and_not_that_they_do_not_run() {
     let project = Fixture::new("doctests");
     let check = Nondex::command(&project.path(""), "check");
     let output =

@@ -54,14 +54,14 @@ fn expect_alike(dir: &Path, arguments: &[&str]) -> Report {
 }
 
 #[test]
-fn a_run_that_is_left_out_at_std_would_have_ended_as_is_said() {
+fn a_run_that_is_left_out_at_std_would_have_had_the_reported_outcome() {
     let few = ["--levels", "STD", "--seeds", "3", "--search-runs", "20"];
     expect_alike(&Fixture::shared("keys").path("app"), &few);
 }
 
 #[test]
 #[ignore = "second tier: makes every run"]
-fn a_run_that_is_left_out_would_have_ended_as_is_said() {
+fn a_run_that_is_left_out_would_have_had_the_reported_outcome() {
     let report = expect_alike(&Fixture::new("keys").path("app"), &[]);
     // The comparison detects a dependence on keys that is reported as stable. This was the result
     // before keys were recorded.

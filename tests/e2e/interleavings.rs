@@ -135,7 +135,7 @@ fn a_thread_may_begin_later_than_some_dozens_of_yields_or_some_thousand_looks_ta
 }
 
 #[test]
-fn what_another_thread_does_meanwhile_is_told_and_a_trace_is_the_same_under_a_debugger() {
+fn the_report_shows_what_another_thread_does_meanwhile_and_a_trace_is_the_same_under_a_debugger() {
     let fixture = Fixture::shared("interleavings");
     let output = Nondex::run_in(&fixture.path("."))
         .args(["--seeds", "60", "--levels", "STD", "-E", "test(lost)"])
@@ -235,7 +235,7 @@ fn schedule(output: &str) -> Vec<String> {
 }
 
 #[test]
-fn of_a_deadlock_it_is_told_who_took_what_the_others_wait_for_and_where() {
+fn the_report_on_a_deadlock_shows_which_thread_took_what_the_others_wait_for_and_where() {
     let fixture = Fixture::shared("interleavings");
     let report = run(fixture, &["--seeds", "60", "--levels", "STD", "-E", "test(orders)"]);
     let found = test(&report, "race_locks_in_two_orders");
@@ -274,7 +274,7 @@ fn with_debug_information_of_lines_only_what_threads_do_has_its_name() {
 }
 
 #[test]
-fn plain_accesses_without_a_lock_are_raced_for_where_that_is_asked_for() {
+fn races_of_plain_accesses_without_a_lock_are_searched_on_request() {
     let fixture = Fixture::shared("interleavings");
     let seeds = ["--seeds", "100", "--levels", "STD", "-E", "test(plain)"];
     let report = run(fixture, &seeds);
@@ -311,7 +311,7 @@ fn plain_accesses_without_a_lock_are_raced_for_where_that_is_asked_for() {
 }
 
 #[test]
-fn of_a_deadlock_under_any_schedule_it_is_told_who_has_what_too() {
+fn the_report_on_a_deadlock_under_any_schedule_shows_the_lock_owners_too() {
     let fixture = Fixture::shared("interleavings");
     let output =
         Nondex::run_in(&fixture.path(".")).args(["--timeout", "2", "-E", "test(deadlock)"]).run();

@@ -81,7 +81,7 @@ fn a_known_flake_does_not_fail_the_run_until_its_cause_or_its_date_changes() {
 }
 
 #[test]
-fn a_file_of_known_flakes_that_cannot_be_understood_is_said_before_anything_is_built() {
+fn an_invalid_file_of_known_flakes_is_reported_before_anything_is_built() {
     let project = Fixture::new("does-not-compile");
     fs::create_dir_all(project.path(".config")).unwrap();
     for (text, expected) in [

@@ -14,7 +14,7 @@ fn expect_the_reason(output: &Output) {
 }
 
 #[test]
-fn tests_with_libc_inside_are_refused_at_once_and_told_why() {
+fn statically_linked_tests_are_refused_at_once_with_the_reason() {
     let project = Fixture::new("daemons");
     let root = project.path("");
     let run = || Nondex::run_in(&root).args(["--seeds", "0", "none"]);

@@ -232,14 +232,14 @@ fn expect_blamed(project: &Fixture, names: &[&str]) {
 }
 
 #[test]
-fn what_gives_other_code_another_meaning_is_held_against_those_that_run_that_code() {
+fn a_change_of_the_meaning_of_other_code_is_blamed_for_the_tests_that_run_that_code() {
     let few = ["imported", "listed", "numbered", "plain", "user"];
     expect_blamed(&workspace(), &few);
 }
 
 #[test]
 #[ignore = "second tier: builds fifteen packages"]
-fn whatever_gives_other_code_another_meaning_is_held_against_those_that_run_that_code() {
+fn any_change_of_the_meaning_of_other_code_is_blamed_for_the_tests_that_run_that_code() {
     let project = workspace();
     let names: Vec<&str> = PACKAGES.iter().map(|package| package.name).chain(["user"]).collect();
     expect_blamed(&project, &names);

@@ -285,7 +285,7 @@ fn project() -> Fixture {
 }
 
 #[test]
-fn changed_code_is_met_wherever_it_runs() {
+fn changed_code_is_recorded_wherever_it_runs() {
     let project = project();
     let output = deflake(&project).run();
     assert_eq!(impacts(&output.report()), expected(), "{}", output.stderr);
@@ -293,7 +293,7 @@ fn changed_code_is_met_wherever_it_runs() {
 
 #[test]
 #[ignore = "second tier: builds with other profiles"]
-fn changed_code_is_met_whatever_the_profile_makes_of_it() {
+fn changed_code_is_recorded_with_every_profile() {
     let project = project();
     for profile in
         [&[("OPT_LEVEL", "3"), ("DEBUG", "0")][..], &[("STRIP", "symbols"), ("LTO", "thin")]]
@@ -310,7 +310,7 @@ fn changed_code_is_met_whatever_the_profile_makes_of_it() {
 }
 
 #[test]
-fn nothing_is_said_of_a_program_that_does_not_know_its_lines() {
+fn the_verdict_on_a_program_without_line_information_is_unknown() {
     let project = project();
     let output = deflake(&project)
         .args(["-E", "test(runs_other_code) | test(forks)"])

@@ -84,7 +84,7 @@ fn an_allocator_may_hash_and_start_a_thread_to_give_out_its_first_memory() {
 }
 
 #[test]
-fn whoever_waits_for_the_lock_of_a_tests_allocator_is_woken() {
+fn a_thread_that_waits_for_the_lock_of_a_tests_allocator_is_woken() {
     let report = run("locked").report();
     assert_eq!(expect_all(&report, |_| true, Verdict::Stable), 2);
 }
@@ -98,7 +98,7 @@ fn an_allocator_may_hold_its_lock_over_a_fork() {
 }
 
 #[test]
-fn a_directory_is_met_however_it_is_read() {
+fn a_choice_is_made_for_a_directory_however_it_is_read() {
     let report = run("directories").report();
     let is_right =
         |name: &str| name == "sorted::by_scandir_in_order" || name.starts_with("whole::");

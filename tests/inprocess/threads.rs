@@ -246,7 +246,7 @@ fn an_update_that_is_lost_in_one_of_a_thousand_operations_is_found_in_twenty_see
 }
 
 #[test]
-fn a_deadlock_is_said_at_once_with_what_each_thread_waits_for() {
+fn a_deadlock_is_reported_at_once_with_what_each_thread_waits_for() {
     for spec in specs("hangs_for_ever", 3) {
         let (events, record) = run(&spec);
         assert_eq!(record.outcome, Outcome::Failed, "{events}");
@@ -299,7 +299,7 @@ fn a_thread_that_counts_its_looks_may_come_to_its_end() {
 }
 
 #[test]
-fn threads_that_look_for_ever_at_what_nobody_changes_are_a_livelock() {
+fn threads_that_spin_for_ever_on_what_no_thread_changes_are_a_livelock() {
     for (test, threads) in [
         ("looks_for_ever_when_it_is_alone", 1),
         ("looks_for_ever_while_another_one_waits", 2),

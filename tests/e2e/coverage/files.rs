@@ -66,7 +66,7 @@ fn opens_nothing() {
 "#;
 
 #[test]
-fn a_changed_file_that_is_no_code_is_held_against_a_test_that_opened_it_and_no_other() {
+fn a_changed_file_that_is_no_code_is_blamed_for_a_test_that_opened_it_and_no_other() {
     let project = committed(&[
         ("src/lib.rs", LIB),
         ("tests/reads.rs", READS),

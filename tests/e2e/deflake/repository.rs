@@ -8,7 +8,7 @@ use cargo_nondex::exit_code::ExitCode;
 use super::*;
 
 #[test]
-fn a_repository_that_cannot_say_what_changed_is_told_apart_and_left_as_it_is() {
+fn a_repository_that_does_not_show_what_changed_is_reported_and_left_unchanged() {
     let project = repository();
     let expect = |project: &Fixture, code: ExitCode, message: &str| {
         let output = deflake(project).args(["-E", "test(is_stable)"]).run();

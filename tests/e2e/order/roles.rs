@@ -142,7 +142,7 @@ fn what_the_system_keeps_for_a_process_is_named_with_the_lines_that_change_and_m
 
 #[cfg(target_arch = "x86_64")]
 #[test]
-fn where_no_process_may_be_traced_the_state_is_proven_without_its_lines_and_that_is_said() {
+fn where_no_process_may_be_traced_the_state_is_proven_without_its_lines_and_the_report_says_so() {
     let fixture = Fixture::new("order-unseen");
     let output = reported(&fixture, "order", &[]);
     let report = output.expect(ExitCode::Found).report();

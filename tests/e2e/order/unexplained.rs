@@ -198,7 +198,7 @@ fn with_heap(bytes: usize) -> String {
 }
 
 #[test]
-fn shared_state_is_named_beside_a_heap_in_a_static_or_it_is_said_why_not() {
+fn shared_state_is_named_next_to_a_heap_in_a_static_or_the_report_says_why_not() {
     let fixture = Fixture::new("order-races");
     for bytes in [16 << 20, 300 << 10] {
         fs::write(fixture.path("src/lib.rs"), with_heap(bytes)).unwrap();
