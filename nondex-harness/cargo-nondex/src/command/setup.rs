@@ -74,11 +74,11 @@ fn execute(
 ) -> Result<Vec<(String, String)>> {
     let SetupScript { name, command, .. } = script;
     let failed = |why: &str| Error::setup(format!("the setup script `{name}` {why}"));
+    let [program, arguments @ ..] = command.as_slice() else { return Ok(Vec::new()) };
     let file = target_dir.join(format!("nondex/setup-{}", std::process::id()));
     std::fs::write(&file, "")
         .map_err(|e| failed(&format!("has no file for its variables: {e}")))?;
-    let [program, arguments @ ..] = command.as_slice() else { return Ok(Vec::new()) };
-    let status = Command::new(program)
+    let ended = Command::new(program)
         .args(arguments)
         .current_dir(root)
         .env("NEXTEST", "1")
@@ -86,15 +86,15 @@ fn execute(
         .stdin(Stdio::null())
         // Our own stdout is reserved for the report.
         .stdout(Stdio::null())
-        .status()
-        .map_err(|e| failed(&format!("cannot be run: {e}")))?;
+        .status();
+    let text = std::fs::read_to_string(&file);
+    // The script may have removed it, and a remaining file does no harm.
+    let _ = std::fs::remove_file(&file);
+    let status = ended.map_err(|e| failed(&format!("cannot be run: {e}")))?;
     if !status.success() {
         return Err(failed(&format!("failed: {status}")));
     }
-    let text = std::fs::read_to_string(&file)
-        .map_err(|e| failed(&format!("wrote variables that cannot be read: {e}")))?;
-    // A remaining file does no harm.
-    let _ = std::fs::remove_file(&file);
+    let text = text.map_err(|e| failed(&format!("wrote variables that cannot be read: {e}")))?;
     let lines = text.lines().filter(|line| !line.trim().is_empty());
     let variables = lines.map(|line| match line.split_once('=') {
         Some((name, value)) if !name.is_empty() && !name.starts_with(RESERVED) => {

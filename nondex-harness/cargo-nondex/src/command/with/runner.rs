@@ -36,16 +36,8 @@ const LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
 const ASKING: [&str; 5] = ["--list", "--help", "-h", "--version", "-V"];
 
 /// Arguments of libtest that take the next argument as their value.
-const VALUED: [&str; 8] = [
-    "--skip",
-    "--test-threads",
-    "--format",
-    "--color",
-    "--logfile",
-    "-Z",
-    "--shuffle-seed",
-    "--report-time",
-];
+const VALUED: [&str; 7] =
+    ["--skip", "--test-threads", "--format", "--color", "--logfile", "-Z", "--shuffle-seed"];
 
 /// Runs an executable with these arguments. Returns its exit code.
 ///
