@@ -1,5 +1,5 @@
-//! Files that the build script of a package writes and that are others in another build: from the
-//! number of its process, or from the date.
+//! Files that the build script of a package writes and that differ between builds, for example by a
+//! process id or the date.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -11,8 +11,8 @@ use crate::project::TestBinary;
 /// Maximum number of files that are compared.
 const MAX_FILES: usize = 500;
 
-/// The first file in the folder `OUT_DIR` that two builds of a test have with different contents.
-/// Each build names its own folders.
+/// Returns the first file in the folder `OUT_DIR` whose contents differ between two builds of a
+/// test. Paths of the builds' own folders do not count as a difference.
 pub(super) fn differing(builds: [&TestBinary; 2]) -> Option<Utf8PathBuf> {
     let folder = |build: &TestBinary| -> Option<Utf8PathBuf> {
         Some(build.env.get(OsStr::new("OUT_DIR"))?.to_str()?.into())
@@ -21,14 +21,13 @@ pub(super) fn differing(builds: [&TestBinary; 2]) -> Option<Utf8PathBuf> {
     if first == second {
         return None;
     }
-    let files = files(&first);
-    files.into_iter().find(|file| {
+    files(&first).into_iter().find(|file| {
         let contents = [&first, &second].map(|folder| content(folder, file));
         matches!(contents, [Some(one), Some(other)] if one != other)
     })
 }
 
-/// The files below a folder, sorted.
+/// Returns the files below a folder, sorted.
 fn files(folder: &Utf8Path) -> Vec<Utf8PathBuf> {
     let mut found = Vec::new();
     let mut open = vec![folder.to_owned()];
@@ -47,8 +46,8 @@ fn files(folder: &Utf8Path) -> Vec<Utf8PathBuf> {
     found
 }
 
-/// A text file without the paths of its build: `target/debug/build/NAME-HASH/out`, and those above
-/// it.
+/// Returns the text of a file without the paths of its build: `target/debug/build/NAME-HASH/out`
+/// and the next three folders above it. Returns `None` if the file is not text.
 fn content(folder: &Utf8Path, file: &Utf8Path) -> Option<String> {
     let text = fs::read_to_string(folder.join(file)).ok()?;
     let own = folder.ancestors().take(4).filter(|path| path.parent().is_some());

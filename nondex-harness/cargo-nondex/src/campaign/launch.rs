@@ -21,7 +21,7 @@ use super::process;
 use super::processors;
 use super::record::{RecordFile, Recorded};
 use super::stop::StopFlag;
-use super::temporary::{self, fresh_folder, made, private_folder};
+use super::temporary::{self, create, fresh_folder, private_folder};
 use super::written_paths::WrittenPaths;
 use crate::judge::run::Run;
 use crate::project::{Harness, TestBinary, TestCase, addresses};
@@ -160,8 +160,8 @@ impl<'a> Launcher<'a> {
                 // Another campaign on the project may use the folder, or a killed one may have left
                 // it.
                 let number = 1 + NEXT.fetch_add(1, Ordering::Relaxed);
-                let other = || made(fresh_folder(usize::try_from(number).unwrap_or(usize::MAX)));
-                Self::with_folder(made(own).or_else(other), run)
+                let other = || create(fresh_folder(usize::try_from(number).unwrap_or(usize::MAX)));
+                Self::with_folder(create(own).or_else(other), run)
             }
         };
         let run = run.ok_or(Unmade::Stopped)?;
@@ -171,7 +171,7 @@ impl<'a> Launcher<'a> {
     /// Calls `run` with an empty folder for temporary files, or without one if it cannot be
     /// created.
     pub(super) fn with_fresh<T>(place: usize, run: impl FnOnce(Option<&Path>) -> T) -> T {
-        Self::with_folder(made(fresh_folder(place)), run)
+        Self::with_folder(create(fresh_folder(place)), run)
     }
 
     /// Calls `run` with this folder, and removes the folder.

@@ -1,4 +1,4 @@
-//! The time limits of tests that run in one process.
+//! Time limits of tests that run in one process.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -7,24 +7,25 @@ use nondex_core::Event;
 
 use super::record::RecordFile;
 
-/// How often it is looked whether a test has ended in a process of several.
+/// Interval between checks for ended tests in a process of several tests.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// The time limit of each test of a process.
+/// Time limits of the tests of a process.
 pub(super) struct TestLimits<'a> {
     record: &'a RecordFile,
     limits: &'a [Duration],
-    /// How many tests had ended when the last end was seen, and when that was.
+    /// Number of tests that had ended at the last check that found a new end, and the time of that
+    /// check.
     seen: Cell<(usize, Instant)>,
 }
 
 impl<'a> TestLimits<'a> {
-    /// Those of the tests that are recorded there, which begin now.
+    /// Starts the time limits of the tests that `record` shows.
     pub(super) fn new(record: &'a RecordFile, limits: &'a [Duration]) -> Self {
         TestLimits { record, limits, seen: Cell::new((0, Instant::now())) }
     }
 
-    /// When the process is to be looked at first.
+    /// Returns the time until the first check of the process.
     pub(super) fn first(&self) -> Duration {
         match self.limits {
             [only] => *only,
@@ -32,7 +33,7 @@ impl<'a> TestLimits<'a> {
         }
     }
 
-    /// When it is to be looked at again; `None` when a test has taken longer than it may.
+    /// Returns the time until the next check, or `None` if a test has exceeded its limit.
     pub(super) fn more(&self) -> Option<Duration> {
         let (known, since) = self.seen.get();
         let now = Instant::now();
@@ -45,9 +46,9 @@ impl<'a> TestLimits<'a> {
                 return Some(INTERVAL);
             }
         }
-        // Behind the last one, the process has its time to end.
+        // After the last test, the process has that test's limit to exit.
         let left = self.limits.get(known).or(self.limits.last())?.checked_sub(now - since)?;
-        // A record may be long: the longer nothing ends, the less often it is read.
+        // A record may be long, so it is read less often the longer no test ends.
         (!left.is_zero()).then(|| left.min(INTERVAL.max((now - since) / 2)))
     }
 }

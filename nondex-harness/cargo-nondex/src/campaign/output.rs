@@ -1,16 +1,16 @@
-//! What a test process wrote, bounded: a flood keeps its beginning and its end.
+//! Output of a test process. Of a long output, only the beginning and the end are kept.
 
 use std::collections::VecDeque;
 use std::io::{self, Read};
 
-/// How many bytes are kept of the beginning of a long output.
+/// Number of bytes that are kept of the beginning of a long output.
 pub const HEAD: usize = 16 << 10;
 
-/// How many bytes are kept of the end of a long output.
+/// Number of bytes that are kept of the end of a long output.
 pub const TAIL: usize = 16 << 10;
 
-/// The output of one process, stdout and stderr as they came. Takes at most [`HEAD`] + [`TAIL`]
-/// bytes.
+/// Output of one process, with stdout and stderr in the order of arrival. Holds at most [`HEAD`] +
+/// [`TAIL`] bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Output {
     head: Vec<u8>,
@@ -19,7 +19,7 @@ pub struct Output {
 }
 
 impl Output {
-    /// Adds what came next. Costs O(`bytes`), without a copy of what is dropped at once.
+    /// Appends bytes. Takes O(`bytes`) time, and does not copy bytes that are dropped at once.
     pub fn push(&mut self, bytes: &[u8]) {
         let (to_head, rest) = bytes.split_at(bytes.len().min(HEAD - self.head.len()));
         self.head.extend_from_slice(to_head);
@@ -31,25 +31,25 @@ impl Output {
         self.dropped += (skipped + evicted) as u64;
     }
 
-    /// One read from `source` into the output: how many bytes came, 0 at the end.
+    /// Reads once from `source` and appends the bytes. Returns their number, which is 0 at the end.
     pub(super) fn fill(&mut self, mut source: impl Read, buffer: &mut [u8]) -> io::Result<usize> {
         let read = source.read(buffer)?;
         self.push(&buffer[..read]);
         Ok(read)
     }
 
-    /// Whether nothing was written.
+    /// Returns whether nothing was written.
     pub fn is_empty(&self) -> bool {
         self.head.is_empty()
     }
 
-    /// How many bytes of the middle were dropped.
+    /// Returns the number of bytes that were dropped from the middle.
     pub const fn dropped(&self) -> u64 {
         self.dropped
     }
 
-    /// The output as text, with a line in place of what was dropped. Bytes that are not UTF-8 are
-    /// replaced.
+    /// Returns the output as text, with a line in place of the dropped bytes. Bytes that are not
+    /// UTF-8 are replaced.
     pub fn to_text(&self) -> String {
         let tail: Vec<u8> = self.tail.iter().copied().collect();
         if self.dropped == 0 {

@@ -1,7 +1,7 @@
-//! The processors of this machine, one for each process that runs at the same time.
+//! Assignment of this machine's processors to processes that run concurrently.
 //!
-//! The threads of a scheduled test share one, and two such tests would wait for each other on the
-//! same while another one is idle.
+//! The threads of a scheduled test share one processor. Two such tests on the same processor would
+//! wait for each other while another one is idle.
 
 use std::process;
 use std::sync::{LazyLock, Mutex, PoisonError};
@@ -9,19 +9,19 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use nix::sched::{CpuSet, sched_getaffinity};
 use nix::unistd::Pid;
 
-/// Those of this machine, for all launchers.
+/// Processors of this machine, shared by all launchers.
 static PROCESSORS: LazyLock<Processors> = LazyLock::new(Processors::of_system);
 
-/// Takes the processor that the fewest processes use which were started here.
+/// Takes the processor with the fewest processes started by this program.
 pub(super) fn take() -> Taken<'static> {
     PROCESSORS.take()
 }
 
-/// The processors that this process may use, and how many processes run on each by our choice.
+/// Processors that this process may use, each with the number of processes assigned to it.
 #[derive(Debug)]
 struct Processors(Mutex<Vec<(u32, usize)>>);
 
-/// A processor, until it is dropped.
+/// Processor that is assigned until this is dropped.
 #[derive(Debug)]
 pub(super) struct Taken<'a> {
     from: &'a Processors,
@@ -29,18 +29,20 @@ pub(super) struct Taken<'a> {
 }
 
 impl Processors {
-    /// Those that the system gives the first thread of this process; none where that is not known.
+    /// Returns the processors that the system allows the first thread of this process, or none if
+    /// that is unknown.
     fn of_system() -> Self {
-        // Another thread may have given itself fewer, to try a test on one.
+        // Another thread may have restricted itself to one processor, to run a test there.
         let first = i32::try_from(process::id()).map(Pid::from_raw);
         let set = first.ok().and_then(|first| sched_getaffinity(first).ok());
-        let numbers = (0..CpuSet::count()).filter(|number| {
-            let set = set.as_ref();
-            set.is_some_and(|set| set.is_set(*number).unwrap_or(false))
-        });
-        let numbers = numbers.filter_map(|number| u32::try_from(number).ok());
-        let mut numbers: Vec<u32> = numbers.collect();
-        // Several of us at once, each with one process, would all take the first.
+        let is_allowed =
+            |number: &usize| set.as_ref().is_some_and(|set| set.is_set(*number).unwrap_or(false));
+        let mut numbers: Vec<u32> = (0..CpuSet::count())
+            .filter(is_allowed)
+            .filter_map(|number| u32::try_from(number).ok())
+            .collect();
+        // Several instances of this program, each with one process, would otherwise all take the
+        // first processor.
         let offset = process::id() as usize % numbers.len().max(1);
         numbers.rotate_left(offset);
         Self::new(numbers)
@@ -62,7 +64,7 @@ impl Processors {
 }
 
 impl Taken<'_> {
-    /// Its number in the system.
+    /// Returns the processor's number in the system, if one is known.
     pub(super) const fn number(&self) -> Option<u32> {
         self.number
     }
@@ -71,8 +73,8 @@ impl Taken<'_> {
 impl Drop for Taken<'_> {
     fn drop(&mut self) {
         let mut all = self.from.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut all = all.iter_mut();
-        if let Some((_, users)) = all.find(|(number, _)| Some(*number) == self.number) {
+        let own = all.iter_mut().find(|(number, _)| Some(*number) == self.number);
+        if let Some((_, users)) = own {
             *users -= 1;
         }
     }

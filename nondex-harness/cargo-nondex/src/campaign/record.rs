@@ -1,4 +1,4 @@
-//! The records of runs, as events.
+//! Records of runs, read as events.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -8,38 +8,38 @@ use camino::{Utf8Path, Utf8PathBuf};
 use nondex_core::channel::{self, Contents};
 use nondex_core::{Event, RunRecord};
 
-/// The record of a run that is about to be made: memory which the test process maps before `main`.
+/// Record of a run that is about to be made: memory that the test process maps before `main`.
 ///
-/// The file at its path is a link to this memory, so neither a full disk nor a limit on the size of
-/// files matters. Where the system has no such memory, the process makes a file there.
+/// The file at its path is a link to this memory, so neither a full disk nor a limit on file sizes
+/// matters. If the system has no such memory, the process creates a file there.
 #[derive(Debug)]
 pub struct RecordFile {
     path: Utf8PathBuf,
-    /// Open while a process may look for it.
+    /// Memory of the record, open while a process may look for it.
     memory: Option<File>,
 }
 
 impl RecordFile {
-    /// The record at a path where there is no file yet.
+    /// Creates the record at a path where no file exists.
     pub fn create(path: Utf8PathBuf) -> Self {
         let memory = memory(&path).ok();
         RecordFile { path, memory }
     }
 
-    /// Where the process finds it.
+    /// Returns the path at which the process finds the record.
     pub fn path(&self) -> &Utf8Path {
         &self.path
     }
 
-    /// What it has until now.
+    /// Reads what was recorded until now.
     ///
     /// # Errors
-    /// When it cannot be read, or is no record.
+    /// Returns the reason if the record cannot be read or is not valid.
     pub fn read(&self) -> Result<Recorded, String> {
         let own = self.memory.as_ref().map(Recorded::of).transpose()?;
         match own.filter(|recorded| !recorded.is_empty()) {
             Some(recorded) => Ok(recorded),
-            // A process that cannot reach this memory, as in a container, has made a file.
+            // A process that cannot reach this memory, for example in a container, creates a file.
             None => read(&self.path),
         }
     }
@@ -53,7 +53,7 @@ impl Drop for RecordFile {
     }
 }
 
-/// New memory as an empty record, to which the file at `path` is a link.
+/// Creates memory with an empty record, and a link to it at `path`.
 #[cfg(target_os = "linux")]
 fn memory(path: &Utf8Path) -> io::Result<File> {
     use nix::sys::memfd::{MFdFlags, memfd_create};
@@ -70,16 +70,16 @@ fn memory(_path: &Utf8Path) -> io::Result<File> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// What a record has.
+/// Contents of a record.
 #[derive(Debug, Default)]
 pub struct Recorded {
-    /// The events, in their order.
+    /// Events in their order.
     pub events: Vec<Event>,
-    /// The same, each as it was written.
+    /// The same events, each as it was written.
     pub text: Vec<Vec<u8>>,
     /// Number of events that the process could not write because there was no room.
     pub lost: u64,
-    /// Number of events that were begun and not ended: their threads were killed.
+    /// Number of events that were begun but not completed, because their threads were killed.
     pub holes: u64,
 }
 
@@ -91,29 +91,29 @@ impl Recorded {
                 Contents { events: lines(file).map_err(|e| e.to_string())?, ..Contents::default() }
             }
         };
-        // An empty one is a mark that forks have begun.
+        // An empty event marks that forks have begun.
         let texts = contents.events.iter().filter(|text| !text.is_empty());
         let events = RunRecord::parse_events(texts)?;
         Ok(Recorded { events, text: contents.events, lost: contents.lost, holes: contents.holes })
     }
 
-    /// Whether nothing was recorded.
+    /// Returns whether nothing was recorded.
     pub fn is_empty(&self) -> bool {
         self.text.is_empty() && self.lost == 0 && self.holes == 0
     }
 
-    /// Whether all events are there.
+    /// Returns whether no event is missing.
     pub const fn is_whole(&self) -> bool {
         self.lost == 0 && self.holes == 0
     }
 
-    /// Whether all events are there, and every thread that reached a choice point has reported how
-    /// often.
+    /// Returns whether no event is missing, and every thread that reached a choice point reported
+    /// how often.
     pub fn is_complete(&self) -> bool {
         self.is_whole() && have_all_points(&self.events)
     }
 
-    /// Writes the events to a file, one on a line, for people.
+    /// Writes the events to a file for people, one per line.
     pub fn keep(text: &[Vec<u8>], path: &Utf8Path) {
         // The file may be a link to the memory of the record. A failure to write is ignored: only
         // the report's folder lacks the text then.
@@ -122,11 +122,11 @@ impl Recorded {
     }
 }
 
-/// The largest record as text that is read.
+/// Maximum number of bytes that are read of a record as text.
 const MAX_TEXT: u64 = 256 << 20;
 
-/// The events of a record as text, one on a line. A last line that was cut short by a crash is left
-/// out.
+/// Returns the events of a record as text, one per line. Leaves out a last line that a crash cut
+/// short.
 fn lines(file: &File) -> io::Result<Vec<Vec<u8>>> {
     let mut text = Vec::new();
     file.take(MAX_TEXT).read_to_end(&mut text)?;
@@ -134,7 +134,8 @@ fn lines(file: &File) -> io::Result<Vec<Vec<u8>>> {
     Ok(lines.filter_map(|line| line.strip_suffix(b"\n")).map(<[u8]>::to_vec).collect())
 }
 
-/// What the record at a path has, a channel or text; nothing when the process has not made one.
+/// Reads the record at a path, as a channel or as text. Returns an empty one if the process has not
+/// created it.
 ///
 /// # Errors
 /// As [`RecordFile::read`].
@@ -146,7 +147,7 @@ pub fn read(path: &Utf8Path) -> Result<Recorded, String> {
     }
 }
 
-/// Whether every thread that reached a choice point has reported how often.
+/// Returns whether every thread that reached a choice point reported how often.
 pub(super) fn have_all_points(events: &[Event]) -> bool {
     let flushed: HashSet<_> = events
         .iter()

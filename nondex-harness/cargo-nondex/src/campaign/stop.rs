@@ -1,10 +1,11 @@
-//! The flag that ends a campaign early.
+//! Flag that ends a campaign early.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Once set, running tests are killed, no other is started, and the report is marked as partial.
+/// Flag that ends a campaign early. Once it is set, running tests are killed, no other test is
+/// started, and the report is marked as partial.
 #[derive(Clone, Debug, Default)]
 pub struct StopFlag {
     flag: Arc<AtomicBool>,
@@ -12,12 +13,13 @@ pub struct StopFlag {
 }
 
 impl StopFlag {
-    /// A flag that is not set.
+    /// Creates a flag that is not set.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The same flag, which is also set once this time has passed, or its own if that is sooner.
+    /// Returns the same flag, which is also set once `time` has passed. An earlier deadline of this
+    /// flag still applies.
     pub fn within(&self, time: Option<Duration>) -> Self {
         let deadline = time.and_then(|time| Instant::now().checked_add(time));
         StopFlag {
@@ -26,12 +28,12 @@ impl StopFlag {
         }
     }
 
-    /// The same flag, which is also set once half of the time that is left has passed.
+    /// Returns the same flag, which is also set once half of the remaining time has passed.
     pub fn half(&self) -> Self {
         self.within(self.left().map(|left| left / 2))
     }
 
-    /// How much of its time is left, if it has one.
+    /// Returns the remaining time, if the flag has a deadline.
     pub fn left(&self) -> Option<Duration> {
         self.deadline.map(|end| end.saturating_duration_since(Instant::now()))
     }
@@ -41,17 +43,17 @@ impl StopFlag {
         self.flag.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it is set.
+    /// Returns whether the flag is set or its deadline has passed.
     pub fn is_set(&self) -> bool {
         self.flag.load(Ordering::Relaxed) || self.is_late()
     }
 
-    /// Whether its time has passed.
+    /// Returns whether its deadline has passed.
     pub fn is_late(&self) -> bool {
         self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
-    /// The flag itself, for `signal_hook::flag::register`.
+    /// Returns the flag itself, for `signal_hook::flag::register`.
     pub fn handle(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.flag)
     }

@@ -6,18 +6,20 @@ pub(super) struct Process {
     pub(super) is_dead: bool,
     pub(super) parent: i32,
     pub(super) group: i32,
-    /// In ticks since the system started.
+    /// Start time in ticks since the system started.
     pub(super) start: u64,
 }
 
 impl Process {
-    /// The information about the process with this number; `None` if there is none.
+    /// Reads the information about the process with this id. Returns `None` if there is no such
+    /// process.
     pub(super) fn of(id: i32) -> Option<Self> {
         let text = std::fs::read(format!("/proc/{id}/stat")).ok()?;
         Process::parse(&String::from_utf8_lossy(&text))
     }
 
-    /// Reads a `stat` file: the name of the program stands in parentheses and may hold anything.
+    /// Parses a `stat` file. The name of the program is in parentheses and may contain any
+    /// character.
     fn parse(text: &str) -> Option<Self> {
         let fields: Vec<&str> = text.rsplit_once(')')?.1.split_ascii_whitespace().collect();
         Some(Process {
@@ -29,7 +31,7 @@ impl Process {
     }
 }
 
-/// All processes, by their numbers.
+/// Returns all processes with their ids.
 pub(super) fn processes() -> impl Iterator<Item = (i32, Process)> {
     std::fs::read_dir("/proc").into_iter().flatten().flatten().filter_map(|entry| {
         let id = entry.file_name().to_str()?.parse().ok()?;

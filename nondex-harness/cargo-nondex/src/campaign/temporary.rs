@@ -1,5 +1,5 @@
-//! Folders for temporary files, and the names of what is in them: they begin with [`FOLDER`], so
-//! that they are the same in every run.
+//! Folders for temporary files. Names of files in them begin with [`FOLDER`], so that they are the
+//! same in every run.
 
 use std::borrow::Cow;
 use std::fs::DirBuilder;
@@ -12,11 +12,11 @@ use nondex_core::{StateChange, StateId, hash};
 use crate::judge::run::Run;
 use crate::project::{TestBinary, TestCase};
 
-/// What the name of a file begins with that is in the folder for temporary files.
+/// Beginning of the name of a file in the folder for temporary files.
 pub const FOLDER: &str = "$TMPDIR";
 
-/// What our folders for temporary files are called: by our process, and otherwise than what an
-/// earlier one of that number may have left.
+/// Returns the name of this process's folders for temporary files. The name has the process id. It
+/// differs from names that an earlier process with the same id may have left.
 fn own_folder() -> &'static str {
     static NAME: OnceLock<String> = OnceLock::new();
     NAME.get_or_init(|| {
@@ -30,8 +30,8 @@ fn own_folder() -> &'static str {
     })
 }
 
-/// The folder for temporary files at a place: where they are otherwise, and short, for the path of
-/// a socket has 108 bytes at most.
+/// Returns the folder for temporary files with this number, below the system's folder for them. The
+/// path is short, because the path of a socket has at most 108 bytes.
 pub(super) fn fresh_folder(place: usize) -> PathBuf {
     let own = own_folder();
     std::env::temp_dir().join(match place {
@@ -40,20 +40,19 @@ pub(super) fn fresh_folder(place: usize) -> PathBuf {
     })
 }
 
-/// The folder for temporary files that only this test has.
+/// Returns the folder for temporary files that only this test uses.
 pub(super) fn private_folder(binary: &TestBinary, test: &TestCase) -> PathBuf {
     let of = format!("{}${}", binary.executable, test.name);
     let number = hash::of(&of);
     std::env::temp_dir().join(format!("nondex-{number:016x}"))
 }
 
-/// Makes a folder that only its owner can read; `None` where somebody else made it, or it cannot
-/// be made.
-pub(super) fn made(folder: PathBuf) -> Option<PathBuf> {
+/// Creates a folder that only its owner can read. Returns `None` if it exists or cannot be created.
+pub(super) fn create(folder: PathBuf) -> Option<PathBuf> {
     DirBuilder::new().mode(0o700).create(&folder).is_ok().then_some(folder)
 }
 
-/// The name of what has this path, in a process with this folder for temporary files.
+/// Returns the name of a path in a process with this folder for temporary files.
 pub(super) fn name<'p>(path: &'p str, folder: &Path) -> Cow<'p, str> {
     match path.strip_prefix(&*folder.to_string_lossy()) {
         Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("{FOLDER}{rest}").into(),
@@ -61,14 +60,14 @@ pub(super) fn name<'p>(path: &'p str, folder: &Path) -> Cow<'p, str> {
     }
 }
 
-/// Gives a part of the state the path that it has in a process with this folder.
+/// Gives a state the path that it has in a process with this folder for temporary files.
 pub(super) fn place(state: &mut StateId, folder: &Path) {
     if let Some(rest) = state.name.strip_prefix(FOLDER) {
         state.name = format!("{}{rest}", folder.display());
     }
 }
 
-/// Names the temporary files of a run that had this folder.
+/// Replaces the paths of temporary files by their names, in a run with this folder.
 pub(super) fn name_all(run: &mut Run, folder: &Path) {
     let rename = |text: &mut String| {
         if let Cow::Owned(named) = name(text, folder) {

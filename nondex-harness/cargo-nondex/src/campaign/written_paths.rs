@@ -1,4 +1,4 @@
-//! What the processes of a campaign write, by their own account: nothing else is left by a test.
+//! Paths that the processes of a campaign record as written. Tests left no other files.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -8,18 +8,18 @@ use nondex_core::Event;
 
 use super::record::Recorded;
 
-/// What was written until now.
+/// Paths that were written until now.
 #[derive(Debug, Default)]
 pub(super) struct WrittenPaths(Mutex<Known>);
 
 #[derive(Debug, Default)]
 struct Known {
-    /// Absolute paths without links.
+    /// Absolute paths without symbolic links.
     paths: BTreeSet<PathBuf>,
-    /// Whether there may be others: a program was run, which does not tell, or a record is not
-    /// whole.
+    /// Whether there may be other paths: a program ran that records nothing, or a record is
+    /// incomplete.
     are_others: bool,
-    /// Whether a plain build was run. Its tests write what they do in the instrumented build.
+    /// Whether a plain build ran. Its tests write the same files as in the instrumented build.
     is_plain: bool,
 }
 
@@ -41,46 +41,49 @@ impl WrittenPaths {
         }
     }
 
-    /// Notes that a process ran that told nothing.
+    /// Notes that a process ran that recorded nothing.
     pub(super) fn add_anything(&self) {
         self.known().are_others = true;
     }
 
-    /// Notes that tests of a plain build ran, which tell nothing.
+    /// Notes that tests of a plain build ran, which record nothing.
     pub(super) fn add_plain(&self) {
         self.known().is_plain = true;
     }
 
-    /// Forgets that processes ran which did not tell all: what they left is put back.
+    /// Forgets that processes ran without a complete record, because their files have been
+    /// restored.
     pub(super) fn begin_anew(&self) {
         let mut known = self.known();
         known.are_others = false;
         known.is_plain = false;
     }
 
-    /// Whether something at or below this path was written, or a folder around it was put there;
-    /// `None` where that is not known.
+    /// Returns whether something at or below this path was written, or a folder that contains it.
+    /// Returns `None` if that is not known.
     pub(super) fn has(&self, path: &Path) -> Option<bool> {
-        // Of what is removed, the folder is left.
+        // A removed file cannot be resolved, but its folder still can.
         let parent = path.parent().and_then(|parent| parent.canonicalize().ok());
         let path = parent.zip(path.file_name()).map(|(parent, name)| parent.join(name))?;
         let known = self.known();
         let next = known.paths.range(path.clone()..).next();
-        let is_below = next.is_some_and(|told| told.starts_with(&path));
-        let is_told = is_below || path.ancestors().any(|folder| known.paths.contains(folder));
-        // A test may write under another name in each run.
-        let is_like_told = |folder: &Path| {
-            let below = known.paths.range(folder.to_path_buf()..);
-            let mut below = below.take_while(|told| told.starts_with(folder));
-            below.any(|told| told.parent() == Some(folder) && shape(told) == shape(&path))
+        let is_below = next.is_some_and(|written| written.starts_with(&path));
+        let is_written = is_below || path.ancestors().any(|folder| known.paths.contains(folder));
+        // A test may use another name in each run.
+        let has_similar = |folder: &Path| {
+            known
+                .paths
+                .range(folder.to_path_buf()..)
+                .take_while(|written| written.starts_with(folder))
+                .any(|written| written.parent() == Some(folder) && shape(written) == shape(&path))
         };
-        let may_be_plain = known.is_plain && path.parent().is_some_and(is_like_told);
-        (is_told || !known.are_others && !may_be_plain).then_some(is_told)
+        let may_be_plain = known.is_plain && path.parent().is_some_and(has_similar);
+        (is_written || !known.are_others && !may_be_plain).then_some(is_written)
     }
 }
 
-/// Returns the name of a file without what is another one in each run: numbers, and what the crate
-/// `tempfile` draws.
+/// Returns the name of a file without the parts that differ in each run: numbers, and the random
+/// part of names by the crate `tempfile`.
 fn shape(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     if name.starts_with(".tmp") {
@@ -114,8 +117,8 @@ mod tests {
         let folder = folder.path().canonicalize().unwrap();
         std::fs::create_dir_all(folder.join("new/within")).unwrap();
         let written = WrittenPaths::default();
-        let told = [folder.join("a/b"), folder.join("new")];
-        written.add(&recorded(&[Some(&told[0]), Some(&told[1])]));
+        let paths = [folder.join("a/b"), folder.join("new")];
+        written.add(&recorded(&[Some(&paths[0]), Some(&paths[1])]));
         let has = |name: &str| written.has(&folder.join(name));
         for (name, expected) in [("a", true), ("new/within/c", true), ("ne", false), ("b", false)] {
             assert_eq!(has(name), Some(expected), "{name}");
@@ -123,7 +126,7 @@ mod tests {
         let not_whole = Recorded { lost: 1, ..recorded(&[]) };
         for last in [recorded(&[None]), not_whole] {
             let written = WrittenPaths::default();
-            written.add(&recorded(&[Some(&told[0])]));
+            written.add(&recorded(&[Some(&paths[0])]));
             written.add(&last);
             let has = |name: &str| written.has(&folder.join(name));
             assert_eq!((has("a"), has("b")), (Some(true), None));
@@ -138,8 +141,8 @@ mod tests {
         let folder = folder.path().canonicalize().unwrap();
         std::fs::create_dir(folder.join("a")).unwrap();
         let written = WrittenPaths::default();
-        let told = [folder.join("a/log-71"), folder.join(".tmpDw")];
-        written.add(&recorded(&[Some(&told[0]), Some(&told[1])]));
+        let paths = [folder.join("a/log-71"), folder.join(".tmpDw")];
+        written.add(&recorded(&[Some(&paths[0]), Some(&paths[1])]));
         let has = |name: &str| written.has(&folder.join(name));
         assert_eq!(has("a/log-8"), Some(false));
         written.add_plain();

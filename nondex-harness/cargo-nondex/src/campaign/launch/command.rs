@@ -1,4 +1,4 @@
-//! How cargo would start a test, with a spec in its environment.
+//! Commands that start tests as cargo does, with a spec in the environment.
 
 use std::process::Command;
 
@@ -8,20 +8,22 @@ use nondex_core::protocol::spec::SPEC_VARIABLE;
 
 use crate::project::{Harness, ONE_THREAD, TestBinary, TestCase};
 
-/// The longest spec that is given in a variable; the system takes 128 KiB, with its name.
+/// Maximum length in bytes of a spec in an environment variable. The system accepts 128 KiB,
+/// including the name.
 const MAX_VARIABLE: usize = 100 << 10;
 
-/// The variables that enable backtraces of std.
+/// Environment variables that enable backtraces of std.
 pub const BACKTRACES: [&str; 2] = ["RUST_BACKTRACE", "RUST_LIB_BACKTRACE"];
 
-/// Lets std write no backtraces: they take time and open files, which may be another schedule.
+/// Disables backtraces of std. They take time and open files, which may change the schedule.
 pub fn without_backtraces(command: &mut Command) {
     for name in BACKTRACES {
         command.env_remove(name);
     }
 }
 
-/// How cargo would start the test; with a spec, if there is one.
+/// Returns the command with which cargo would start the test, with the spec, if there is one, in
+/// the environment.
 pub fn command(binary: &TestBinary, test: &TestCase, spec: Option<RunSpec>) -> Command {
     let mut command = program(binary, binary.executable_of(test));
     match binary.harness {
@@ -36,7 +38,8 @@ pub fn command(binary: &TestBinary, test: &TestCase, spec: Option<RunSpec>) -> C
     command
 }
 
-/// The arguments that run one test; `more` is another one. Those before it are in the spec.
+/// Returns the arguments that run one test; `more` is an additional argument. Tests that run before
+/// this one are in the spec.
 pub fn arguments<'t>(test: &'t TestCase, more: Option<&'t str>) -> Vec<&'t str> {
     let name = test.name.as_str();
     let ignored = test.ignored.then_some("--ignored");
@@ -47,12 +50,13 @@ pub fn arguments<'t>(test: &'t TestCase, more: Option<&'t str>) -> Vec<&'t str> 
     ["--exact", name].into_iter().chain(options).collect()
 }
 
-/// How cargo would start all tests of a binary.
+/// Returns the command with which cargo would start all tests of a binary.
 pub fn all(binary: &TestBinary) -> Command {
     program(binary, &binary.executable)
 }
 
-/// A program of a binary with its runner, folder and environment.
+/// Returns the command for a program of a binary, with its runner, working directory and
+/// environment.
 fn program(binary: &TestBinary, executable: &Utf8Path) -> Command {
     let mut command = match binary.runner.split_first() {
         Some((runner, arguments)) => {
@@ -66,11 +70,15 @@ fn program(binary: &TestBinary, executable: &Utf8Path) -> Command {
     command
 }
 
-/// A spec as the value of a variable: one that is too long is in a file next to its record.
+/// Returns a spec as the value of an environment variable. A spec that is too long is written to a
+/// file next to its record, and the value refers to that file.
 fn in_variable(spec: &RunSpec) -> String {
     let text = spec.to_json();
-    let file = spec.record.as_ref().filter(|_| text.len() > MAX_VARIABLE);
-    let file = file.map(|record| record.with_extension(RunSpec::FILE));
+    let file = spec
+        .record
+        .as_ref()
+        .filter(|_| text.len() > MAX_VARIABLE)
+        .map(|record| record.with_extension(RunSpec::FILE));
     match file {
         Some(file) if std::fs::write(&file, &text).is_ok() => format!("@{}", file.display()),
         _ => text,

@@ -1,10 +1,10 @@
-//! Whether the processes that are started have their parts at the same addresses each time.
+//! Address-space randomisation of started processes.
 
 #[cfg(target_os = "linux")]
 use nix::sys::personality::{self, Persona};
 
 /// Switches address-space randomisation off for processes that this thread, and threads it starts,
-/// will start. Whether it is off: a container's policy may forbid it.
+/// will start. Returns whether it is off: the policy of a container may forbid the change.
 fn disable_address_randomisation() -> bool {
     #[cfg(target_os = "linux")]
     {
@@ -17,15 +17,15 @@ fn disable_address_randomisation() -> bool {
 }
 
 /// Switches address-space randomisation off for processes that this thread, and threads it starts,
-/// will start. Returns what the user should know where it stays on.
+/// will start. Returns a warning for the user if it stays on.
 pub fn without_randomisation() -> Option<String> {
     let why = "address-space randomisation could not be switched off: tests whose outcome depends \
                on addresses are not repeatable";
     (!disable_address_randomisation()).then(|| why.to_owned())
 }
 
-/// Does `action`, which starts processes from this thread: they are at random addresses, as plain
-/// runs are. What was set for this thread holds again afterwards.
+/// Runs `action` with address-space randomisation on, as in plain runs. This applies to processes
+/// that the action starts from this thread. Afterwards, restores the thread's previous setting.
 pub fn at_random_addresses<T>(action: impl FnOnce() -> T) -> T {
     #[cfg(target_os = "linux")]
     {

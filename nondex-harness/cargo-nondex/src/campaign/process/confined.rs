@@ -1,17 +1,18 @@
-//! Processes that may do nothing which another process could notice, so that several of the same
-//! test can run at once.
+//! Confined processes, which can do nothing that another process could notice. So several runs of
+//! one test can be made concurrently.
 //!
-//! The kernel ends such a process with `SIGSYS` *before* it does anything else than what is listed
-//! here: see seccomp(2). What is not known to be harmless is not listed, and costs time only: the
-//! run is made again without a filter, while no other of the test is under way.
+//! The kernel ends such a process with `SIGSYS` *before* it executes a system call that is not
+//! listed here; see seccomp(2). Calls that are not known to be harmless are not listed. This only
+//! costs time: the run is made again without a filter, while no other run of the test is in
+//! progress.
 
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod filter;
 
 use std::process::Command;
 
-/// Lets the process that `command` starts be confined. False where that cannot be done, and nothing
-/// has changed.
+/// Makes the process that `command` starts confined. Returns false, and changes nothing, if the
+/// system does not support this.
 pub(in crate::campaign) fn confine(command: &mut Command) -> bool {
     #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
     return filter::apply(command);

@@ -1,4 +1,4 @@
-//! What a run is started with and no other one is: the entry of its environment that has the spec.
+//! Mark of a run's processes: the environment entry with the spec, which no other run has.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use nondex_core::protocol::spec::SPEC_VARIABLE;
 
-/// The entry of the environment with which a run is started and no other one is.
+/// Returns the mark that a command gives to its process.
 pub(super) fn given(command: &Command) -> Option<Vec<u8>> {
     let (_, value) = command.get_envs().find(|(name, _)| *name == SPEC_VARIABLE)?;
     let mut entry = OsString::from(SPEC_VARIABLE);
@@ -15,13 +15,13 @@ pub(super) fn given(command: &Command) -> Option<Vec<u8>> {
     Some(entry.as_bytes().to_vec())
 }
 
-/// The entry that this process was started with.
+/// Returns the mark that a process was started with.
 pub(super) fn of(process: i32) -> Option<Vec<u8>> {
     let block = std::fs::read(format!("/proc/{process}/environ")).ok()?;
     found_in(&block).map(<[u8]>::to_vec)
 }
 
-/// The entry of our variable in the block that a process was started with.
+/// Returns the entry with the spec in the environment block of a process.
 fn found_in(block: &[u8]) -> Option<&[u8]> {
     block.split(|byte| *byte == 0).find(|entry| {
         entry.strip_prefix(SPEC_VARIABLE.as_bytes()).is_some_and(|rest| rest.starts_with(b"="))

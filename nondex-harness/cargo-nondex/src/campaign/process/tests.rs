@@ -22,11 +22,11 @@ fn finished(script: &str, timeout: Duration) -> Finished {
 
 #[expect(unsafe_code, reason = "only std's unsafe function does this")]
 fn before_exec(command: &mut Command, act: impl FnMut() -> io::Result<()> + Send + Sync + 'static) {
-    // SAFETY: between fork and exec it makes system calls, and takes no memory.
+    // SAFETY: between fork and exec, the closures only make system calls and allocate no memory.
     unsafe { command.pre_exec(act) };
 }
 
-/// Whether the process whose id a script wrote as its last word is gone, or soon is.
+/// Returns whether the process whose id a script wrote last has ended, or ends within a second.
 fn is_gone(output: &Output) -> bool {
     let text = output.to_text();
     let pid = Pid::from_raw(text.split_whitespace().last().unwrap().parse().unwrap());
@@ -143,7 +143,8 @@ fn a_process_that_another_thread_is_starting_is_no_child_that_is_left() {
         before_exec(&mut slow, hold);
         slow.status().unwrap()
     });
-    // While it starts, this process holds both ends of its pipe.
+    // While this command starts, the test process holds both ends of its pipe. So the process that
+    // the other thread forks inherits them.
     let mut command = Command::new("true");
     before_exec(&mut command, move || {
         nix::unistd::mkdir(is_starting.as_c_str(), Mode::S_IRWXU)?;

@@ -1,6 +1,6 @@
-//! The names of what the system numbers.
+//! Names of signals and resource limits, by their numbers in the system.
 
-/// The signals that programs use, by their numbers on most machines, from 1 on.
+/// Names of the signals that programs use, by their numbers on most machines, from 1.
 pub(super) const SIGNALS: [&str; 17] = [
     "SIGHUP",
     "SIGINT",
@@ -21,7 +21,7 @@ pub(super) const SIGNALS: [&str; 17] = [
     "SIGCHLD",
 ];
 
-/// The limits, by their numbers, from 1 on.
+/// Names of the resource limits, by their numbers, from 1.
 pub(super) const LIMITS: [&str; 15] = [
     "RLIMIT_FSIZE",
     "RLIMIT_DATA",
@@ -40,7 +40,8 @@ pub(super) const LIMITS: [&str; 15] = [
     "RLIMIT_RTTIME",
 ];
 
-/// The name of what has this number, from 1 on; the number where it has none, or is a name already.
+/// Returns the name with this number, from 1. Returns `number` itself if it has no name or is not a
+/// number.
 pub(super) fn named_number(number: &str, names: &[&str]) -> String {
     let place = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
     let name = place.and_then(|place| names.get(place));

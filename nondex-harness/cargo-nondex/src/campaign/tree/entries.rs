@@ -1,30 +1,30 @@
-//! What is below a folder: the entries, by which a change is noticed, and what is in a file.
+//! Entries below a folder, which show changes, and the contents of files.
 
 use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// With more entries below a folder, its files are not looked at.
+/// Maximum number of entries below a folder that is restored.
 const MAX_ENTRIES: usize = 20_000;
 
-/// Folders that are not looked into: what is in them is not the tests'.
+/// Folders whose contents are ignored, because they do not belong to the tests.
 const SKIPPED: [&str; 2] = [".git", "node_modules"];
 
-/// Cargo's folder, of which only what is new is looked at.
+/// Name of cargo's folder, in which only new entries matter.
 pub(super) const TARGET: &str = "target";
 
-/// What a file or folder is known by.
+/// Properties by which a change of a file or folder is noticed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) mode: u32,
-    /// Of a file, its size and when it was changed last.
+    /// Size of a file, and its modification time in seconds and nanoseconds. `None` for a folder.
     pub(super) stamp: Option<(u64, i64, i64)>,
 }
 
 impl Entry {
     fn of(metadata: &Metadata) -> Self {
-        // A link that is put back is as new.
+        // A restored link has a new time, so the time of a link is ignored.
         let stamp = if metadata.is_symlink() {
             (metadata.len(), 0, 0)
         } else {
@@ -34,19 +34,21 @@ impl Entry {
     }
 }
 
-/// What is in a file.
+/// Contents of a file.
 #[derive(Clone, Debug)]
 pub(super) enum Content {
     Bytes(Vec<u8>),
-    /// Of a symbolic link, where it leads.
+    /// Target of a symbolic link.
     Link(PathBuf),
 }
 
 impl Content {
+    /// Reads the contents of a file. Returns `None` on errors.
     pub(super) fn of(path: &Path) -> Option<Self> {
         fs::read_link(path).map(Content::Link).or_else(|_| fs::read(path).map(Content::Bytes)).ok()
     }
 
+    /// Writes the contents to a path. Ignores errors.
     pub(super) fn write(&self, path: &Path) {
         let _ = match self {
             Content::Bytes(bytes) => fs::write(path, bytes),
@@ -55,11 +57,12 @@ impl Content {
     }
 }
 
-/// All entries below some folders.
+/// Entries below some folders, by path.
 pub(super) type Entries = BTreeMap<PathBuf, Entry>;
 
-/// Notes all entries below a folder; false when there are too many. Of cargo's folder only what is
-/// not `known`.
+/// Adds all entries below a folder to `entries`. Returns false if there are too many. In cargo's
+/// folder, entries that are in `known` do not count as changed; if `known` is `None`, none of them
+/// does.
 pub(super) fn walk(folder: &Path, known: Option<&Entries>, entries: &mut Entries) -> bool {
     let is_target = folder.file_name().is_some_and(|name| name == TARGET);
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -69,7 +72,7 @@ pub(super) fn walk(folder: &Path, known: Option<&Entries>, entries: &mut Entries
         let is_skipped = SKIPPED.contains(&&*name.to_string_lossy());
         let is_old = is_target && known.is_none_or(|known| known.contains_key(&path));
         let is_dir = metadata.is_dir();
-        // Cargo's own change as they like.
+        // Cargo may change its own entries at any time, so they are all recorded alike.
         let entry = if is_old { Entry { mode: 0o755, stamp: None } } else { Entry::of(&metadata) };
         entries.insert(path.clone(), entry);
         if entries.len() > MAX_ENTRIES {

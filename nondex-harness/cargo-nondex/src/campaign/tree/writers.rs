@@ -1,5 +1,5 @@
-//! The files that processes outside of the campaign have open for writing: our own output that is
-//! redirected into a file, the log of a server that runs meanwhile.
+//! Files that processes outside of the campaign have open for writing. Examples are this program's
+//! output that is redirected into a file, and the log of a running server.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 
 use crate::campaign::system;
 
-/// Returns the files, of those that `is_asked` for, that a process has open for writing which this
-/// one did not start. This process itself is one of these, and so is one that cannot be looked
-/// into, of which nothing is known.
-pub(super) fn written_by_others(is_asked: impl Fn(&Path) -> bool) -> BTreeSet<PathBuf> {
-    let parents = system::processes().map(|(id, process)| (id, process.parent));
-    let parents: BTreeMap<i32, i32> = parents.collect();
+/// Returns the files accepted by `is_wanted` that other processes have open for writing. This
+/// process itself counts as one of these, but the processes that it started do not. Nothing is
+/// known of a process that may not be inspected, so it is ignored.
+pub(super) fn written_by_others(is_wanted: impl Fn(&Path) -> bool) -> BTreeSet<PathBuf> {
+    let parents: BTreeMap<i32, i32> =
+        system::processes().map(|(id, process)| (id, process.parent)).collect();
     let us = std::process::id().cast_signed();
     let others = parents.keys().filter(|id| !is_below(**id, us, &parents));
     let mut found = BTreeSet::new();
@@ -21,7 +21,8 @@ pub(super) fn written_by_others(is_asked: impl Fn(&Path) -> bool) -> BTreeSet<Pa
         for descriptor in fs::read_dir(folder.join("fd")).into_iter().flatten().flatten() {
             let file = fs::read_link(descriptor.path()).unwrap_or_default();
             let info = folder.join("fdinfo").join(descriptor.file_name());
-            if is_asked(&file) && fs::read_to_string(info).is_ok_and(|text| is_for_writing(&text)) {
+            if is_wanted(&file) && fs::read_to_string(info).is_ok_and(|text| is_for_writing(&text))
+            {
                 found.insert(file);
             }
         }
@@ -29,10 +30,11 @@ pub(super) fn written_by_others(is_asked: impl Fn(&Path) -> bool) -> BTreeSet<Pa
     found
 }
 
-/// Whether a process is a child of `of`, or a child of one that is.
+/// Returns whether a process is a descendant of `of`.
 fn is_below(id: i32, of: i32, parents: &BTreeMap<i32, i32>) -> bool {
     let mut above = parents.get(&id);
-    // A process may have been replaced by another one while they were read.
+    // The table may have a cycle, because a process id may have been reused while the table was
+    // read.
     for _ in 0..parents.len() {
         match above {
             Some(parent) if *parent == of => return true,
@@ -43,7 +45,7 @@ fn is_below(id: i32, of: i32, parents: &BTreeMap<i32, i32>) -> bool {
     false
 }
 
-/// Whether a descriptor with this information was opened for writing.
+/// Returns whether the descriptor with this `fdinfo` was opened for writing.
 fn is_for_writing(information: &str) -> bool {
     let flags = information
         .lines()

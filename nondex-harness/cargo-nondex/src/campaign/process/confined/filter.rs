@@ -1,8 +1,8 @@
-//! What a confined process may ask of the kernel.
+//! System calls that a confined process may make.
 //!
-//! It may read, compute, start threads, sleep, and use what ends with it: memory, pipes, pairs of
-//! sockets, timers. It may not create, open for writing, lock, rename or remove anything in a file
-//! system, nor start a process, send a signal, or use the network.
+//! It may read, compute, start threads, sleep, and use resources that end with it: memory, pipes,
+//! socket pairs, timers. It may not create, open for writing, lock, rename or remove anything in a
+//! file system. It may not start a process, send a signal, or use the network.
 
 #![expect(
     unsafe_code,
@@ -22,13 +22,13 @@ use seccompiler::{
     SeccompRule, apply_filter,
 };
 
-/// Constants of libc by their names.
+/// List of constants of libc by their names.
 macro_rules! named {
     ($($name:ident)*) => { &[$(libc::$name),*] };
 }
 
-/// The system calls that only the calling process notices, whatever their arguments. Executing a
-/// file is among them: a confined process has to begin, and stays confined.
+/// System calls that only the calling process notices, whatever their arguments. Executing a file
+/// is among them, because every confined process begins with it. The process stays confined.
 const HARMLESS: &[libc::c_long] = named![
     // Memory and threads.
     SYS_brk SYS_madvise SYS_membarrier SYS_mincore SYS_mlock SYS_mmap SYS_mprotect SYS_mremap
@@ -45,7 +45,7 @@ const HARMLESS: &[libc::c_long] = named![
     SYS_nanosleep SYS_restart_syscall SYS_rt_sigaction SYS_rt_sigpending SYS_rt_sigprocmask
     SYS_rt_sigreturn SYS_rt_sigsuspend SYS_rt_sigtimedwait SYS_setitimer SYS_sigaltstack
     SYS_timer_create SYS_timer_delete SYS_timer_getoverrun SYS_timer_gettime SYS_timer_settime
-    // Reading, and writing to what could be opened: no file that exists.
+    // Reading, and writing to open descriptors. No existing file can be opened for writing.
     SYS_close SYS_close_range SYS_copy_file_range SYS_dup SYS_dup3 SYS_epoll_create1 SYS_epoll_ctl
     SYS_epoll_pwait SYS_epoll_pwait2 SYS_eventfd2 SYS_faccessat SYS_faccessat2 SYS_fadvise64
     SYS_fallocate SYS_fstat SYS_fstatfs SYS_ftruncate SYS_getdents64 SYS_lseek SYS_memfd_create
@@ -53,12 +53,12 @@ const HARMLESS: &[libc::c_long] = named![
     SYS_read SYS_readahead SYS_readlinkat SYS_readv SYS_sendfile SYS_signalfd4 SYS_splice SYS_statfs
     SYS_statx SYS_tee SYS_timerfd_create SYS_timerfd_gettime SYS_timerfd_settime SYS_write
     SYS_writev
-    // Pairs of sockets: no other can be had.
+    // Socket pairs. No other sockets can be created.
     SYS_getpeername SYS_getsockname SYS_getsockopt SYS_recvfrom SYS_recvmsg SYS_setsockopt
     SYS_shutdown SYS_socketpair
 ];
 
-/// Older forms of the same that this architecture has besides.
+/// Older variants of these calls, which only this architecture has.
 #[cfg(target_arch = "x86_64")]
 const OLDER: &[libc::c_long] = named![
     SYS_access SYS_alarm SYS_arch_prctl SYS_dup2 SYS_epoll_create SYS_epoll_wait SYS_eventfd
@@ -68,26 +68,26 @@ const OLDER: &[libc::c_long] = named![
 #[cfg(not(target_arch = "x86_64"))]
 const OLDER: &[libc::c_long] = &[];
 
-/// What asks for more than reading when a file is opened.
+/// Flags that open a file for more than reading.
 const CHANGES: libc::c_int = libc::O_WRONLY
     | libc::O_RDWR
     | libc::O_CREAT
     | libc::O_TRUNC
     | (libc::O_TMPFILE & !libc::O_DIRECTORY);
 
-/// What may be done with a descriptor that ends with it: neither locks, nor leases, nor signals.
+/// Commands of `fcntl` whose effects end with the descriptor: no locks, leases or signals.
 const DESCRIPTOR: &[libc::c_int] = named![
     F_ADD_SEALS F_DUPFD F_DUPFD_CLOEXEC F_GETFD F_GETFL F_GETPIPE_SZ F_GET_SEALS F_SETFD F_SETFL
     F_SETPIPE_SZ
 ];
 
-/// Requests to a device that are allowed.
+/// Requests of `ioctl` that are allowed.
 const DEVICE: &[libc::Ioctl] = named![
     FIOCLEX FIONBIO FIONCLEX FIONREAD TCGETS TIOCGWINSZ
 ];
 
-/// The filters: the first one makes newer libraries start threads in the older way, whose flags can
-/// be seen.
+/// Filters of a confined process, or `None` if the kernel does not support them. The first one
+/// makes newer libraries start threads with `clone`, whose flags a filter can read.
 static FILTERS: LazyLock<Option<[BpfProgram; 2]>> = LazyLock::new(|| {
     if !is_action_known() {
         return None;
@@ -95,7 +95,7 @@ static FILTERS: LazyLock<Option<[BpfProgram; 2]>> = LazyLock::new(|| {
     Some([without_clone3().ok()?, confinement().ok()?])
 });
 
-/// See [`confine`](super::confine).
+/// Implements [`confine`](super::confine).
 pub(super) fn apply(command: &mut Command) -> bool {
     let Some(filters) = &*FILTERS else { return false };
     let confine = move || {
@@ -105,16 +105,16 @@ pub(super) fn apply(command: &mut Command) -> bool {
         }
         Ok(())
     };
-    // SAFETY: between fork and exec it makes system calls, and takes no memory.
+    // SAFETY: between fork and exec, the closure only makes system calls and allocates no memory.
     unsafe { command.pre_exec(confine) };
     true
 }
 
-/// What ends a confined run is no crash. With room for one byte, a core dump goes neither to a file
-/// nor to a program.
+/// Prevents core dumps: a confined run that a filter ends has not crashed. With a limit of one
+/// byte, a core dump goes neither to a file nor to a program.
 fn without_core_dump() {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: it is written, and read.
+    // SAFETY: the calls only write and read `limit`.
     unsafe {
         if libc::getrlimit(libc::RLIMIT_CORE, &raw mut limit) == 0 {
             limit.rlim_cur = limit.rlim_max.min(1);
@@ -123,22 +123,23 @@ fn without_core_dump() {
     }
 }
 
-/// Whether the kernel has filters that end a process.
+/// Returns whether the kernel supports filters that end a process.
 fn is_action_known() -> bool {
     let action = libc::SECCOMP_RET_KILL_PROCESS;
-    // SAFETY: the action is only read.
+    // SAFETY: the kernel only reads the action.
     let known = unsafe {
         libc::syscall(libc::SYS_seccomp, libc::SECCOMP_GET_ACTION_AVAIL, 0, &raw const action)
     };
     known == 0
 }
 
-/// Ends the process at everything that is not harmless.
+/// Returns the filter that ends the process at every call that is not harmless.
 fn confinement() -> Result<BpfProgram, seccompiler::Error> {
     let calls = HARMLESS.iter().chain(OLDER).map(|call| (*call, Vec::new()));
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = calls.collect();
     let reads = |flags| argument(flags, SeccompCmpOp::MaskedEq(bits(CHANGES)), 0);
-    // The record of the run is of this process only.
+    // The record of the run may be opened for writing: only this process uses it. Its mode
+    // identifies it.
     let is_record = |mode| argument(mode, SeccompCmpOp::Eq, u64::from(RECORD_MODE));
     rules.insert(libc::SYS_openat, vec![reads(2)?, is_record(3)?]);
     #[cfg(target_arch = "x86_64")]
@@ -146,12 +147,13 @@ fn confinement() -> Result<BpfProgram, seccompiler::Error> {
     let thread = bits(libc::CLONE_THREAD);
     let is_thread = argument(0, SeccompCmpOp::MaskedEq(thread), thread)?;
     rules.insert(libc::SYS_clone, vec![is_thread]);
-    // The other filter has it fail.
+    // Of two filters, the more severe action wins. Without this rule, `clone3` would end the
+    // process instead of failing.
     rules.insert(libc::SYS_clone3, Vec::new());
-    // To whom a pair of sockets is connected.
+    // Without an address, the data goes to the other end of the socket pair.
     let is_connected = argument(4, SeccompCmpOp::Eq, 0)?;
     rules.insert(libc::SYS_sendto, vec![is_connected]);
-    // Limits of this process.
+    // Process id 0 stands for this process.
     let is_own = argument(0, SeccompCmpOp::Eq, 0)?;
     rules.insert(libc::SYS_prlimit64, vec![is_own]);
     let commands = DESCRIPTOR.iter().map(|command| argument(1, SeccompCmpOp::Eq, bits(*command)));
@@ -161,14 +163,16 @@ fn confinement() -> Result<BpfProgram, seccompiler::Error> {
     compile(rules, SeccompAction::KillProcess, SeccompAction::Allow)
 }
 
-/// `clone3` is what the kernel does not know, as before Linux 5.3: its flags are in memory, where a
-/// filter cannot look.
+/// Returns the filter that makes `clone3` fail as unknown, as before Linux 5.3. Its flags are in
+/// memory, which a filter cannot read.
 fn without_clone3() -> Result<BpfProgram, seccompiler::Error> {
     let rules = BTreeMap::from([(libc::SYS_clone3, Vec::new())]);
     let unknown = SeccompAction::Errno(libc::ENOSYS as u32);
     compile(rules, SeccompAction::Allow, unknown)
 }
 
+/// Compiles rules for this architecture. `listed` is the action for calls with a matching rule, and
+/// `otherwise` the one for all others.
 fn compile(
     rules: BTreeMap<i64, Vec<SeccompRule>>,
     otherwise: SeccompAction,
@@ -178,7 +182,7 @@ fn compile(
     Ok(SeccompFilter::new(rules, otherwise, listed, architecture)?.try_into()?)
 }
 
-/// A call with such an argument, of 32 bits.
+/// Returns the rule for calls whose 32-bit argument `number` fulfils this condition.
 fn argument(
     number: u8,
     operation: SeccompCmpOp,
@@ -188,7 +192,7 @@ fn argument(
     Ok(SeccompRule::new(vec![condition])?)
 }
 
-/// Flags as an argument of a system call has them.
+/// Returns flags in the form of a system call's argument.
 const fn bits(flags: libc::c_int) -> u64 {
     flags as u32 as u64
 }

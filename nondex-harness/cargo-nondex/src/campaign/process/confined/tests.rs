@@ -1,4 +1,4 @@
-//! Tests of what a confined process may do, with the programs that every system has.
+//! Tests of what a confined process may do, with programs that every system has.
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
@@ -16,7 +16,7 @@ fn run(folder: &Path, program: &str, arguments: &[&str]) -> Output {
     command.output().unwrap()
 }
 
-/// A folder with one file and one folder in it.
+/// Creates a folder with one file and one folder in it.
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("file"), "text").unwrap();

@@ -1,4 +1,4 @@
-//! What is loaded in a process, and how its stacks are unwound.
+//! Program and libraries of a process, and the data with which its stacks are unwound.
 
 use std::cell::OnceCell;
 use std::path::PathBuf;
@@ -7,20 +7,20 @@ use gimli::{BaseAddresses, EhFrame, EhFrameHdr, NativeEndian, UnwindContext, Unw
 use nix::unistd::Pid;
 use object::{Object, ObjectSection, ObjectSegment, SegmentFlags};
 
-/// How the registers of a caller follow from those of the called function, at one instruction.
+/// Rules that give a caller's registers from those of the called function, at one instruction.
 pub(super) type Row = gimli::UnwindTableRow<usize>;
 
-/// The size of the largest pages.
+/// Size of the largest pages, in bytes.
 const MAX_PAGE: u64 = 64 << 10;
 
-/// The program of a process, and its libraries.
+/// Program and libraries of a process.
 pub(super) struct Modules {
     mappings: Vec<Mapping>,
-    /// The program's own file.
+    /// Path of the program.
     program: PathBuf,
 }
 
-/// A part of a file that may be executed.
+/// Executable part of a file that is mapped into memory.
 struct Mapping {
     start: u64,
     end: u64,
@@ -29,9 +29,9 @@ struct Mapping {
     loaded: OnceCell<Option<Loaded>>,
 }
 
-/// What is known of a file.
+/// Unwinding data of a file.
 struct Loaded {
-    /// By how much its addresses in memory are higher.
+    /// Difference between addresses in memory and in the file.
     base: u64,
     bases: BaseAddresses,
     eh_frame: Vec<u8>,
@@ -39,26 +39,28 @@ struct Loaded {
 }
 
 impl Modules {
-    /// What a process has loaded; `None` if the system does not tell.
+    /// Reads what a process has loaded. Returns `None` if the system does not show it.
     pub(super) fn of(process: Pid) -> Option<Self> {
         let program = std::fs::read_link(format!("/proc/{process}/exe")).ok()?;
         let maps = std::fs::read_to_string(format!("/proc/{process}/maps")).ok()?;
         Some(Modules { mappings: maps.lines().filter_map(Mapping::parse).collect(), program })
     }
 
+    /// Returns the mapping that contains an address, with its data.
     fn at(&self, address: u64) -> Option<(&Mapping, &Loaded)> {
         let mut mappings = self.mappings.iter();
         let mapping = mappings.find(|one| (one.start..one.end).contains(&address))?;
         Some((mapping, mapping.loaded.get_or_init(|| mapping.load()).as_ref()?))
     }
 
-    /// An address relative to where the program is loaded, if it is in there.
+    /// Returns an address relative to the program's load address, or `None` if it is not in the
+    /// program.
     pub(super) fn in_program(&self, address: u64) -> Option<u64> {
         let (mapping, loaded) = self.at(address)?;
         (mapping.file == self.program).then(|| address - loaded.base)
     }
 
-    /// How the registers of the caller follow from those at this address.
+    /// Returns the rules for the caller's registers at this address.
     pub(super) fn row(&self, address: u64) -> Option<Row> {
         let (_, loaded) = self.at(address)?;
         let bases = &loaded.bases;
@@ -94,6 +96,7 @@ impl Mapping {
         })
     }
 
+    /// Reads the unwinding data of the mapped file.
     fn load(&self) -> Option<Loaded> {
         let bytes = std::fs::read(&self.file).ok()?;
         let file = object::File::parse(&*bytes).ok()?;
@@ -106,7 +109,7 @@ impl Mapping {
             );
             is_executable && (start & !(MAX_PAGE - 1)..start + size).contains(&self.offset)
         })?;
-        // The mapping begins with the page of the segment's first byte.
+        // The mapping begins at the page that contains the segment's first byte.
         let first = self.start + segment.file_range().0 - self.offset;
         let base = first.checked_sub(segment.address())?;
         let section = |name| {
