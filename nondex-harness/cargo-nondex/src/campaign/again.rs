@@ -1,5 +1,5 @@
-//! What a test needs besides its runs: its result after the other tests of its binary, runs in a
-//! plain build, and the files that it uses and nobody puts back.
+//! Provides what a test needs besides its runs: its result after the other tests of its binary,
+//! runs in a plain build, and the external files that it uses.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ use crate::judge::verdict::Fact;
 use crate::project::TestCase;
 
 impl Campaign<'_> {
-    /// Runs tests that fail alone after the others of their binaries.
+    /// Runs tests that fail alone after the other tests of their binaries.
     pub(super) fn run_after_others(&self, tests: &[usize], runs: &mut [Runs]) {
         let mut by_binary: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         for test in tests {
@@ -57,7 +57,7 @@ impl Campaign<'_> {
     }
 
     /// Runs tests in a plain build.
-    pub(super) fn run_plainly(&self, needs: &[(usize, Need)], runs: &mut [Runs]) {
+    pub(super) fn run_in_plain_build(&self, needs: &[(usize, Need)], runs: &mut [Runs]) {
         let (Some(builder), false) = (self.plain, needs.is_empty()) else { return };
         let is_run =
             |(_, need): &&(usize, Need)| matches!(need, Need::Plain { obstacle: None, .. });
@@ -83,8 +83,8 @@ impl Campaign<'_> {
         });
     }
 
-    /// Finds the files outside that may be why tests fail, or why they pass since.
-    pub(super) fn look_at_files(&self, needs: &[(usize, Need)], runs: &mut [Runs]) {
+    /// Finds the external files that may be why tests fail, or why they pass now.
+    pub(super) fn examine_external_files(&self, needs: &[(usize, Need)], runs: &mut [Runs]) {
         for (test, need) in needs {
             let Need::Files { limit, fact } = need else { continue };
             let (suite, case) = self.tests[*test];

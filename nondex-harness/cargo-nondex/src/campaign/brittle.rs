@@ -1,11 +1,13 @@
-//! Whether a test that fails alone passes after the other tests of its binary.
+//! Checks whether a test that fails alone passes after the other tests of its binary.
 //!
-//! A test that fails in its clean runs may need what another test leaves: `cargo test` passes then.
-//! So before it is called broken, all tests of its binary are run in one process, in libtest's
-//! order. Where it fails there, too, they run in the reverse of it, so that every other test was
-//! once before it: two processes for all such tests of a binary. A third test may undo in both what
-//! the second has done. So where it fails in both, it is run right after each other test, in a
-//! fork: a process for each; and after each beginning of both orders.
+//! A test that fails in its clean runs may need something that another test leaves. `cargo test`
+//! passes then. So before the test is called broken, all tests of its binary run in one process, in
+//! libtest's order. If it fails there too, they run in the reverse order, so that every other test
+//! has run before it once. This takes two processes for all such tests of a binary.
+//!
+//! In both orders, a third test may undo the effect of the second one. So a test that fails in both
+//! runs right after each other test, in a fork, which takes one process for each other test. If it
+//! still fails, it runs after beginnings of both orders.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -28,22 +30,22 @@ use crate::judge::patience::once_hung;
 use crate::judge::run::Run;
 use crate::project::{Harness, Suite, TestCase};
 
-/// How often a test must fail alone, and pass after those that it needs, before it is called
-/// brittle.
+/// Number of times that a test must fail alone, and pass after the tests that it needs, before it
+/// is called brittle.
 const RERUNS: usize = 5;
 
-/// Running each other test, and then these right after it, may take this long together; for the
-/// tests beyond it is not done.
+/// Maximum total duration of running each other test and then the failing tests right after it.
+/// Failing tests beyond this limit are not tried.
 const MAX_PAIRS: Duration = Duration::from_secs(60);
 
-/// Whether there are tests that can run before `case` in its process.
+/// Returns whether there are tests that can run before `case` in its process.
 pub fn has_others(suite: &Suite, case: &TestCase) -> bool {
     let mut others = suite.tests.iter();
     suite.binary.harness == Harness::Nondex
         && others.any(|other| other.name != case.name && !other.ignored)
 }
 
-/// Runs tests after others.
+/// Search for tests after which failing tests pass.
 pub(super) struct BrittleSearch<'a> {
     pub(super) launcher: &'a Launcher<'a>,
     pub(super) options: &'a Options,
@@ -52,9 +54,10 @@ pub(super) struct BrittleSearch<'a> {
 }
 
 impl BrittleSearch<'_> {
-    /// Runs these tests of one binary, which fail alone, after its others: the result of each,
-    /// unless it was stopped. `clean` has the first clean run of each test of the campaign that was
-    /// made, and `hangs` is whether one is known to [hang](crate::judge::isolation::Runs::hang).
+    /// Runs the tests `broken` of one binary, which fail alone, after its other tests. Returns the
+    /// result of each, or `None` if the search was stopped. `clean` returns the first clean run of
+    /// a test of the campaign, if that was made. `hangs` returns whether a test is known to
+    /// [hang](crate::judge::isolation::Runs::hang).
     pub(super) fn run(
         &self,
         suite: &Suite,
@@ -67,14 +70,19 @@ impl BrittleSearch<'_> {
             suite.tests.iter().filter(|case| !case.ignored || is_broken(case)).collect();
         let names: Arc<[String]> = tests.iter().map(|case| case.name.clone()).collect();
         let place = |case: &&TestCase| names.iter().position(|name| *name == case.name);
-        let asked: Vec<usize> = broken.iter().filter_map(place).collect();
+        let failing: Vec<usize> = broken.iter().filter_map(place).collect();
         let known: Vec<Option<Run>> = tests.iter().map(|case| clean(case)).collect();
-        let mut runs = asked.iter().filter_map(|test| known[*test].as_ref());
+        let mut runs = failing.iter().filter_map(|test| known[*test].as_ref());
         let limits = if runs.all(deadlock::has_no_end) {
             known.iter().map(|run| deadlock::limit_together(run.as_ref())).collect()
         } else {
-            let longest = known.iter().flatten().filter(|run| run.outcome != Outcome::TimedOut);
-            let longest = longest.map(|run| run.took).max().unwrap_or_default();
+            let longest = known
+                .iter()
+                .flatten()
+                .filter(|run| run.outcome != Outcome::TimedOut)
+                .map(|run| run.took)
+                .max()
+                .unwrap_or_default();
             let short = once_hung(self.options.timeout, longest);
             let limit = |case: &&TestCase| if hangs(case) { short } else { Duration::MAX };
             tests.iter().map(limit).collect()
@@ -97,7 +105,7 @@ impl BrittleSearch<'_> {
         let mut search = Search {
             processes: &processes,
             number: names.len(),
-            asked: &asked,
+            failing: &failing,
             experiments: Experiments::new(self.options.jobs.get() > 1),
             ending: Vec::new(),
             took: BTreeMap::new(),
@@ -110,45 +118,47 @@ impl BrittleSearch<'_> {
         }
         let detection = search.detect()?;
         let found = search.conclude(&detection)?;
-        let after = asked.iter().enumerate().map(|(number, test)| order::AfterOthers {
+        let after = failing.iter().enumerate().map(|(number, test)| order::AfterOthers {
             conclusion: found.get(test).cloned().unwrap_or(OrderConclusion::Unknown),
             names: Arc::clone(&names),
             is_paired: !search.unpaired.contains(test),
-            // They are the price of all; the first one has them, for the sum to be right.
+            // The processes ran all tests together. Only the first result has their number, so that
+            // the sum is right.
             processes: if number == 0 { processes.started() } else { 0 },
         });
         Some(after.collect())
     }
 }
 
-/// The search in one binary. Tests are places in its list of names.
+/// State of the search in one binary. Tests are indices into its list of names.
 struct Search<'a> {
     processes: &'a Processes<'a>,
-    /// How many tests the binary has.
+    /// Number of tests of the binary.
     number: usize,
-    /// The tests that fail alone.
-    asked: &'a [usize],
+    /// Tests that fail alone.
+    failing: &'a [usize],
     experiments: Experiments,
-    /// The tests that end the process.
+    /// Tests that end the process or take too long in it.
     ending: Vec<usize>,
-    /// How long each of `asked` takes alone, of those that come to an end.
+    /// Duration of each test of `failing` alone, except those that hang.
     took: BTreeMap<usize, Duration>,
-    /// Those of `asked` that could not be tried after each other test.
+    /// Tests of `failing` that could not be tried after each other test.
     unpaired: Vec<usize>,
 }
 
 impl Search<'_> {
-    /// Takes what the clean run of a test shows.
+    /// Records what the clean run of a test shows.
     fn learn(&mut self, test: usize, run: Run) {
-        if self.asked.contains(&test) {
-            // What it finds in a folder for temporary files may come from earlier runs: it is run
-            // again with an empty one, if it passes after others. With real threads a deadlock does
-            // not end, nor does a long sleep.
+        if self.failing.contains(&test) {
+            // The run is not added as an experiment, because earlier runs may have left files in
+            // the folder for temporary files. If the test passes after others, it is run alone
+            // again with an empty folder. With real threads, a deadlock never ends, and a long
+            // sleep takes all its time.
             let is_proven = deadlock::has_no_end(&run);
             if is_proven || !matches!(run.outcome, Outcome::Failed) {
                 self.ending.push(test);
             }
-            // One that hangs may do so right after each other test, up to the whole limit.
+            // A test that hangs may do so after each other test too, up to the time limit.
             if !is_proven && run.outcome != Outcome::TimedOut {
                 self.took.insert(test, run.took);
             }
@@ -166,10 +176,10 @@ impl Search<'_> {
         self.experiments.add(experiment);
     }
 
-    /// Runs the tests in orders until each of `asked` has passed, or there are no further ones that
-    /// it may take the time for. `None` if it was stopped.
+    /// Runs the tests in orders until each of `failing` has passed, or no affordable order is left.
+    /// Returns `None` if the search was stopped.
     fn detect(&mut self) -> Option<Detection> {
-        let (processes, asked, ending) = (self.processes, self.asked, &self.ending);
+        let (processes, failing, ending) = (self.processes, self.failing, &self.ending);
         let original: Vec<usize> = (0..self.number).collect();
         let reverse: Vec<usize> = original.iter().rev().copied().collect();
         let ends = |test: &usize| ending.contains(test);
@@ -177,13 +187,13 @@ impl Search<'_> {
         let begun = Instant::now();
         let mut detection = processes.answer(&mut self.experiments, |experiments| {
             let detection = detect(std::slice::from_ref(&original), ending, experiments)?;
-            let mut all = asked.iter();
+            let mut all = failing.iter();
             if all.all(|test| detection.has_passed(*test, experiments)) {
                 return Ok(detection);
             }
             detect(&[original.clone(), reverse.clone()], ending, experiments)
         })?;
-        // The orders have every test once, with real threads and in real time.
+        // Each order runs every test once, with real threads and in real time.
         let both = begun.elapsed();
         let mut room = MAX_PAIRS.saturating_sub(both);
         let mut is_paired = |test: &usize| {
@@ -193,9 +203,11 @@ impl Search<'_> {
             room = left.unwrap_or(room);
             left.is_some()
         };
-        let left = asked.iter().copied();
-        let left = left.filter(|test| !detection.has_passed(*test, &self.experiments));
-        let (left, unpaired): (Vec<usize>, Vec<usize>) = left.partition(&mut is_paired);
+        let (left, unpaired): (Vec<usize>, Vec<usize>) = failing
+            .iter()
+            .copied()
+            .filter(|test| !detection.has_passed(*test, &self.experiments))
+            .partition(&mut is_paired);
         self.unpaired = unpaired;
         if !left.is_empty() {
             let (found, _) = processes
@@ -204,7 +216,7 @@ impl Search<'_> {
         }
         let fails = |test: &usize| !ends(test) && !detection.has_passed(*test, &self.experiments);
         let last: Vec<usize> = left.into_iter().filter(fails).collect();
-        // Two beginnings of complementary length take as long as one order.
+        // Two beginnings whose lengths add up to all tests take as long as one order.
         let number = u32::try_from(others.len().min(MAX_BEGINNINGS)).unwrap_or(u32::MAX);
         if (both / 2).saturating_mul(number) > room {
             self.unpaired.extend(last);
@@ -217,9 +229,10 @@ impl Search<'_> {
         Some(detection)
     }
 
-    /// What decides of each of `asked` that passed in some order. `None` if it was stopped.
+    /// Returns the conclusion about each of `failing` that passed in some order. Returns `None` if
+    /// the search was stopped.
     fn conclude(&mut self, detection: &Detection) -> Option<BTreeMap<usize, OrderConclusion>> {
-        let (asked, number) = (self.asked, self.number);
+        let (failing, number) = (self.failing, self.number);
         let limits = Limits {
             reruns: RERUNS,
             questions: self.processes.options.search_runs,
@@ -227,7 +240,7 @@ impl Search<'_> {
         };
         self.processes.answer(&mut self.experiments, |experiments| {
             let passes = |test: &usize| detection.has_passed(*test, experiments);
-            let suspects: Vec<usize> = asked.iter().copied().filter(passes).collect();
+            let suspects: Vec<usize> = failing.iter().copied().filter(passes).collect();
             let concluded = conclude(&suspects, number, detection, &limits, experiments)?;
             Ok(suspects.into_iter().zip(concluded).collect())
         })

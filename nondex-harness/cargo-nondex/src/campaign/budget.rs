@@ -1,9 +1,9 @@
-//! How long a campaign explores, and explains what it finds.
+//! Limits on the time in which a campaign explores, and explains what it found.
 //!
-//! Its clean runs show what the suite costs. A campaign explores for a multiple of that: it tries
-//! seeds, lists schedules, and repeats runs for certainty. Then its budget is spent, and every test
-//! is judged, from fewer runs. What was found by then is still confirmed, and its culprits are
-//! searched for as long again at most.
+//! The clean runs show what the suite costs. A campaign explores for a multiple of that time: it
+//! tries seeds, enumerates schedules, and repeats runs for certainty. Then its budget is spent, and
+//! every test is judged from the runs made until then. Findings are still confirmed. The search for
+//! their culprits takes at most as long again.
 
 use std::num::NonZeroUsize;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,50 +12,51 @@ use std::time::{Duration, Instant};
 use super::stop::StopFlag;
 use crate::judge::missing::Spent;
 
-/// How long it explores at least.
+/// Minimum time for exploring.
 const LEAST: Duration = Duration::from_secs(30);
 
-/// How long all pairs of tests may take at least. They run with real time, mostly one by one.
+/// Minimum of the limit on the time for all pairs of tests. Pairs run in real time, mostly one by
+/// one.
 const LEAST_FOR_PAIRS: Duration = Duration::from_secs(120);
 
-/// The part of the time until it is stopped (`--max-time`) in which it explores. The rest is for
-/// explaining what was found.
+/// Part of the time limit (`--max-time`) in which a campaign explores. The rest is for explaining
+/// what was found.
 const SHARE: f64 = 0.75;
 
-/// As long as this number of runs of all tests.
+/// Returns the duration of `factor` runs of all tests, each of which takes `suite`.
 fn times(factor: f64, suite: Duration) -> Duration {
     Duration::try_from_secs_f64(suite.as_secs_f64() * factor).unwrap_or(Duration::MAX)
 }
 
-/// How long all pairs of tests may take, and as long again all interleavings. `suite` is the time
-/// of one run of all tests.
+/// Returns the limit on the time for all pairs of tests. All interleavings may take as long again.
+/// `suite` is the duration of one run of all tests.
 pub(super) fn time_for_pairs(factor: f64, suite: Duration) -> Duration {
     times(factor, suite).max(LEAST_FOR_PAIRS)
 }
 
-/// The budget of a campaign, which begins when it is made.
+/// Budget of a campaign. Its time starts when it is created.
 #[derive(Debug)]
 pub struct Budget {
     start: Instant,
     factor: Option<f64>,
     jobs: NonZeroUsize,
-    /// The time until it is stopped in which it may explore.
+    /// Time in which the campaign may explore, if it has a time limit.
     limit: Option<Duration>,
     took: Mutex<Took>,
 }
 
-/// How long runs took.
+/// Durations of runs.
 #[derive(Clone, Copy, Debug, Default)]
 struct Took {
-    /// The first ones of the tests, together.
+    /// Total of the first runs of all tests.
     clean: Duration,
-    /// The searches, as one after the other.
+    /// Time of the searches. A run that others ran concurrently with counts for its share.
     explaining: Duration,
 }
 
 impl Budget {
-    /// That of a campaign that makes `jobs` runs at once, with this factor, if any, and that `stop`
-    /// ends.
+    /// Creates the budget of a campaign that makes `jobs` runs concurrently and that `stop` ends.
+    /// Without a `factor`, only the time limit of `stop` counts.
     pub fn new(factor: Option<f64>, jobs: NonZeroUsize, stop: &StopFlag) -> Self {
         Budget {
             start: Instant::now(),
@@ -70,30 +71,32 @@ impl Budget {
         self.took.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds how long the first run of a test took.
+    /// Adds the duration of the first run of a test.
     pub fn begun(&self, took: Duration) {
         self.took().clean += took;
     }
 
-    /// Adds how long a run took that searched for culprits, and whether nothing else ran meanwhile.
+    /// Adds the duration of a run that searched for culprits. `is_alone` is whether nothing else
+    /// ran at the same time.
     pub fn explained(&self, took: Duration, is_alone: bool) {
         let at_once = if is_alone { 1 } else { self.jobs.get() };
         self.took().explaining += took.div_f64(at_once as f64);
     }
 
-    /// How long the campaign explores, and explains, as far as it is known.
+    /// Returns the limit on the time for exploring, and on the time for explaining. It grows as
+    /// first runs of tests end. Returns `None` if there is no limit.
     pub fn allowed(&self) -> Option<Duration> {
         let suite = self.took().clean.div_f64(self.jobs.get() as f64);
         let of_factor = self.factor.map(|factor| times(factor, suite).max(LEAST));
         of_factor.into_iter().chain(self.limit).min()
     }
 
-    /// How long it still explores, as far as it is known.
+    /// Returns the remaining time for exploring, or `None` if there is no limit.
     pub fn left(&self) -> Option<Duration> {
         Some(self.allowed()?.saturating_sub(self.start.elapsed()))
     }
 
-    /// What it does no longer.
+    /// Returns which activities have no time left.
     pub fn spent(&self) -> Spent {
         let explaining = self.took().explaining;
         Spent {

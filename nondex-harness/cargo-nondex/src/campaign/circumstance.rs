@@ -1,4 +1,4 @@
-//! A [`Circumstance`] brought about, for as long as an action lasts.
+//! Establishes a [`Circumstance`] for the duration of an action.
 
 use std::ffi::OsString;
 use std::fs;
@@ -14,23 +14,24 @@ use super::process::at_random_addresses;
 use crate::judge::circumstance::Circumstance;
 use crate::project::TestBinary;
 
-/// How many busy threads there are for each processor under load.
+/// Number of busy threads for each processor under load.
 const BUSY: usize = 2;
 
-/// A zone in which it is mostly another day than in Europe and America, hours apart by no whole
-/// number. Its rule needs no file of zones.
+/// Time zone in which the date mostly differs from that in Europe and America. Its offset is not a
+/// whole number of hours, and its rule needs no zone file.
 const TIME_ZONE: [(&str, &str); 1] = [("TZ", "CHADT-13:45")];
 
-/// A language that writes a comma for the decimal point, and whose capital of `i` is another
-/// letter. Where it is not installed, only a test that reads the variables sees it.
+/// Locale with a decimal comma and an unusual capital letter of `i`. If it is not installed, only a
+/// test that reads these variables is affected.
 const LOCALE: [(&str, &str); 3] =
     [("LANG", "tr_TR.UTF-8"), ("LC_ALL", "tr_TR.UTF-8"), ("LANGUAGE", "tr")];
 
-/// Does `action` with what `binary` is under `circumstance`, in which the processes are that it
-/// starts from this thread. `folder` is one of ours, for what must be empty.
+/// Runs `action` under `circumstance`, with the binary adapted to it. The circumstance applies to
+/// processes that the action starts from this thread. `folder` is a path of this tool for
+/// directories that must be empty.
 ///
 /// # Errors
-/// When the circumstance cannot be brought about.
+/// Returns an error if the circumstance cannot be established.
 pub fn under<T>(
     circumstance: Circumstance,
     binary: &TestBinary,
@@ -50,7 +51,8 @@ pub fn under<T>(
     }
 }
 
-/// Gives this thread one of its processors, which processes that it starts inherit.
+/// Runs `action` while this thread is restricted to one of its processors. Processes that it starts
+/// inherit the restriction.
 fn on_one_core<T>(action: impl FnOnce() -> T) -> io::Result<T> {
     let this = Pid::from_raw(0);
     let all = sched_getaffinity(this)?;
@@ -65,6 +67,7 @@ fn on_one_core<T>(action: impl FnOnce() -> T) -> io::Result<T> {
     Ok(result)
 }
 
+/// Runs `action` while busy threads use all processors.
 fn under_load<T>(action: impl FnOnce() -> T) -> T {
     let is_over = AtomicBool::new(false);
     let processors = thread::available_parallelism().map_or(1, usize::from);
@@ -76,13 +79,14 @@ fn under_load<T>(action: impl FnOnce() -> T) -> T {
                 }
             });
         }
-        // The threads end although the action panics.
+        // Ends the threads even if the action panics. Otherwise the scope would wait for them
+        // forever.
         let _end = End(&is_over);
         action()
     })
 }
 
-/// Says that it is over when dropped.
+/// Guard that ends the busy threads when it is dropped.
 struct End<'a>(&'a AtomicBool);
 
 impl Drop for End<'_> {
@@ -91,16 +95,15 @@ impl Drop for End<'_> {
     }
 }
 
-/// The same with these variables.
+/// Returns the binary with these environment variables added.
 fn with(binary: &TestBinary, variables: &[(&str, &str)]) -> TestBinary {
     let mut changed = binary.clone();
-    let variables = variables.iter().map(|(name, value)| (name.into(), value.into()));
-    changed.env.extend(variables);
+    changed.env.extend(variables.iter().map(|(name, value)| (name.into(), value.into())));
     changed
 }
 
-/// Gives an empty home and an empty folder for temporary files. Cargo and rustup are where they
-/// were.
+/// Runs `action` with an empty home and an empty folder for temporary files. Cargo and rustup keep
+/// their homes.
 fn in_clean_environment<T>(
     binary: &TestBinary,
     folder: &Path,

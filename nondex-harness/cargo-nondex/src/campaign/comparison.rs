@@ -19,32 +19,33 @@ use crate::project::{self, Harness, Suite, TestBinary, TestCase};
 use crate::report::judged::plain;
 use crate::report::{Report, TestReport, Verdict, combined};
 
-/// Why a test was not compared when the campaign was stopped.
+/// Reason for a missing comparison when the campaign was stopped.
 const INTERRUPTED: &str = "the run was stopped before";
 
-/// How often a test is run in a plain build.
+/// Minimum number of runs of a test in a plain build.
 pub const RUNS: u64 = 3;
 
-/// How often a test is run in a plain build that ends there as it did first: before it is reported
-/// to fail only with this tool, or always, chance must be unlikely.
+/// Maximum number of runs of a test in a plain build while all have the same outcome. Before the
+/// test is reported to fail only with this tool, or always, chance must be unlikely.
 const RUNS_THAT_AGREE: u64 = 20;
 
-/// How long these runs may take while all pass.
+/// Limit on the duration of these runs while all pass.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long they may take while all fail: that is the more common, and the less surprising.
+/// Limit on the duration of these runs while all fail. This is more common, and needs less
+/// evidence.
 const PATIENCE_WITH_FAILURES: Duration = Duration::from_secs(5);
 
-/// Who can build the tests without this tool.
+/// Builder of the tests without this tool.
 pub trait Builder: Sync {
-    /// Builds them all. Is called once, and only when a test is to be compared.
+    /// Builds all tests. Called at most once, and only if a test is compared.
     ///
     /// # Errors
-    /// Why that is not possible, a phrase.
+    /// Returns the reason, a phrase, if the build fails.
     fn build(&self) -> Result<Vec<Suite>, String>;
 }
 
-/// Runs tests of a plain build, one at a time, so that none disturbs another.
+/// Runs of tests in a plain build, one at a time, so that they do not disturb each other.
 pub(super) struct Comparison<'a> {
     builder: &'a dyn Builder,
     built: OnceCell<Result<Vec<Suite>, String>>,
@@ -56,12 +57,15 @@ impl<'a> Comparison<'a> {
         Comparison { builder, built: OnceCell::new(), stop }
     }
 
-    /// Runs the test that `suite` calls `case`.
+    /// Runs the test `case` of `suite` in the plain build.
     pub(super) fn compare(&self, suite: &Suite, case: &TestCase, timeout: Duration) -> PlainBuild {
         self.try_compare(suite, case, timeout).map_or_else(PlainBuild::Not, PlainBuild::Runs)
     }
 
-    /// The test of the plain build that is `case`, with its binary.
+    /// Returns the test of the plain build that corresponds to `case`, with its binary.
+    ///
+    /// # Errors
+    /// Returns the reason if there is no such test, or the build fails.
     pub(super) fn find(
         &self,
         suite: &Suite,
@@ -75,13 +79,13 @@ impl<'a> Comparison<'a> {
         }
         let built = self.built.get_or_init(|| self.builder.build());
         let suites = built.as_ref().map_err(Clone::clone)?;
-        let found = project::find(suites, &suite.binary.id, &case.name);
-        let found = found.map(|(plain, test)| (&plain.binary, test));
-        found.ok_or_else(|| "it is not in one".to_owned())
+        project::find(suites, &suite.binary.id, &case.name)
+            .map(|(plain, test)| (&plain.binary, test))
+            .ok_or_else(|| "it is not in one".to_owned())
     }
 
-    /// A file that the build script of the test's package wrote with other contents in the plain
-    /// build, if that was built.
+    /// Returns a file that the build script of the test's package wrote with other contents in the
+    /// plain build. Returns `None` if there is no such file, or the plain build was not made.
     pub(super) fn generated(&self, suite: &Suite, case: &TestCase) -> Option<String> {
         self.built.get()?;
         let (plain, _) = self.find(suite, case).ok()?;
@@ -109,7 +113,7 @@ impl<'a> Comparison<'a> {
             let (outcome, _) = once(binary, test, timeout, self.stop)?;
             runs += 1;
             failures += u64::from(!outcome.passed());
-            // It takes the whole time limit, as it did before.
+            // Each further run would take the whole time limit, too.
             if outcome == Outcome::TimedOut && failures == runs {
                 break;
             }
@@ -118,8 +122,8 @@ impl<'a> Comparison<'a> {
     }
 }
 
-/// Runs each test that always fails in a plain build, and writes into `report` what that shows.
-/// `announce` gets their number first.
+/// Runs each test that always fails in a plain build, and writes the results into `report`.
+/// `announce` gets the number of these tests first.
 pub fn compare_broken(
     report: &mut Report,
     selected: &[Selected<'_>],
@@ -136,11 +140,13 @@ pub fn compare_broken(
     if tests.is_empty() {
         return;
     }
-    let cases = selected.iter().flat_map(|selected| {
-        let cases = selected.tests.iter();
-        cases.map(|(case, _)| (selected.suite.test_id(case), (selected.suite, case)))
-    });
-    let cases: BTreeMap<String, (&Suite, &TestCase)> = cases.collect();
+    let cases: BTreeMap<String, (&Suite, &TestCase)> = selected
+        .iter()
+        .flat_map(|selected| {
+            let cases = selected.tests.iter();
+            cases.map(|(case, _)| (selected.suite.test_id(case), (selected.suite, case)))
+        })
+        .collect();
     announce(tests.len());
     at_random_addresses(|| {
         let comparison = Comparison::new(builder, stop);
@@ -156,7 +162,10 @@ pub fn compare_broken(
     combined::sum_up(report);
 }
 
-/// One run of a test of a plain build: how it ended, and what it wrote.
+/// Runs a test of a plain build once. Returns the outcome and the output.
+///
+/// # Errors
+/// Returns the reason if the test cannot be started or the run was stopped.
 pub(super) fn once(
     binary: &TestBinary,
     test: &TestCase,

@@ -1,4 +1,4 @@
-//! The results of an ended process: from its record to a [`Run`] of each.
+//! Results of an ended process: converts its record to a [`Run`] of each test.
 
 use std::io;
 use std::time::Duration;
@@ -15,27 +15,27 @@ use crate::judge::run::Run;
 use crate::project::{Harness, TestBinary, TestCase};
 use crate::report::difference;
 
-/// The exit code of libtest when a test failed, and of a program whose `main` panicked.
+/// Exit code of libtest when a test failed, and of a program whose `main` panicked.
 const PANICKED: i32 = 101;
 
-/// A process that has ended, and its record.
+/// Ended process with its record.
 #[derive(Debug)]
 pub(super) struct Ended {
     pub(super) record: Utf8PathBuf,
     pub(super) process_end: Outcome,
     pub(super) left_child: bool,
     pub(super) output: Output,
-    /// Where its threads were when it took too long.
+    /// Stacks of its threads, if it exceeded the time limit.
     pub(super) stacks: Vec<Vec<Frame>>,
     pub(super) took: Duration,
     pub(super) recorded: Recorded,
-    /// Why the record cannot be read.
+    /// Reason why the record cannot be read.
     pub(super) problem: Option<String>,
 }
 
 impl Ended {
-    /// A run of each of `tests`, which are those of `named`. The record is kept as text if one
-    /// failed.
+    /// Returns a run of each of `tests`, which are the tests of `named`. Keeps the record as text
+    /// if one of them failed, and removes it otherwise.
     pub(super) fn runs(
         self,
         named: &RunSpec,
@@ -55,8 +55,8 @@ impl Ended {
                 ));
             }
             if let Some(message) = &self.problem {
-                // Nothing is known of what it reached, and for our own harness not even how it
-                // ended.
+                // Without a record, it is unknown what the test reached. With this tool's harness,
+                // it is also unknown how the test ended, so a pass is not accepted.
                 let record = &self.record;
                 notes.push(format!("the record `{record}` cannot be read: {message}"));
                 if folded.outcome.passed() {
@@ -109,7 +109,7 @@ impl Ended {
     }
 }
 
-/// The run with this record, which took this long of its time limit, as if it had written nothing.
+/// Returns the run with this record, duration and time limit, and without any output.
 pub(super) fn run_of(
     folded: RunRecord,
     (took, limit): (Duration, Duration),
@@ -119,31 +119,32 @@ pub(super) fn run_of(
     Run { took, limit, complete, notes, ..Run::from(folded) }
 }
 
-/// Whether a passing run of `spec` may be what a failing one is compared with. Not those of all the
-/// seeds: a batch of them holds many outputs.
+/// Returns whether a passing run of `spec` may be the reference for a failing one. Runs of seeds
+/// are no references: a batch of them would hold many outputs in memory.
 fn is_reference(spec: &RunSpec) -> bool {
     matches!(spec.selection(), None | Some(Selection::Except(_))) && spec.given().is_empty()
 }
 
-/// How a run of `test` ended if its record does not say it; `None` when it was stopped.
+/// Returns the outcome of a run of `test` whose record does not have it. Returns `None` if the run
+/// was stopped.
 pub fn outcome_of(binary: &TestBinary, test: &TestCase, end: End) -> Option<Outcome> {
     let outcome = outcome(binary.harness, end)?;
     Some(match outcome {
         Outcome::TimedOut => Outcome::TimedOut,
         Outcome::Passed if should_panic(test) => Outcome::Failed,
-        // As rustdoc judges it: whatever the failure is.
+        // rustdoc accepts any failure here.
         _ if should_panic(test) => Outcome::Passed,
         other => other,
     })
 }
 
-/// Whether the program of a test must fail for the test to pass.
+/// Returns whether the program of a test must fail for the test to pass.
 fn should_panic(test: &TestCase) -> bool {
     let doctest = test.doctest.as_ref();
     doctest.is_some_and(|doctest| doctest.should_panic)
 }
 
-/// Why a run of `test` failed whose record does not say it.
+/// Returns the failure of a run of `test` whose record does not have it.
 pub fn explain(test: &TestCase, outcome: &Outcome, output: &str, timeout: Duration) -> Failure {
     if should_panic(test) && *outcome == Outcome::Failed {
         return Failure {
@@ -151,9 +152,9 @@ pub fn explain(test: &TestCase, outcome: &Outcome, output: &str, timeout: Durati
             ..Failure::default()
         };
     }
-    // The program of a doctest is its `main`, whose errors std prints.
-    let returned = || (*outcome == Outcome::Exited(1)).then(|| message::returned(output));
-    let returned = test.doctest.as_ref().and_then(|_| returned()).flatten();
+    // A doctest is a whole program. std prints the error that its `main` returns.
+    let of_main = || (*outcome == Outcome::Exited(1)).then(|| message::returned(output)).flatten();
+    let returned = test.doctest.as_ref().and_then(|_| of_main());
     let of_trial = || message::of_trial(&test.name, output);
     let has_trials = *outcome == Outcome::Failed;
     returned.or_else(|| has_trials.then(of_trial).flatten()).map_or_else(
@@ -162,8 +163,8 @@ pub fn explain(test: &TestCase, outcome: &Outcome, output: &str, timeout: Durati
     )
 }
 
-/// How the run of a test with this harness ended, by how its process did; `None` when it was
-/// stopped.
+/// Returns the outcome of a test with this harness from the end of its process. Returns `None` if
+/// the process was stopped.
 pub const fn outcome(harness: Harness, end: End) -> Option<Outcome> {
     Some(match (harness, end) {
         (_, End::Stopped) => return None,
@@ -180,6 +181,7 @@ pub const fn outcome(harness: Harness, end: End) -> Option<Outcome> {
     })
 }
 
+/// Returns the run of a test whose process could not be started.
 pub(super) fn not_started(binary: &TestBinary, test: &TestCase, error: &io::Error) -> Run {
     let program = binary.runner.first().map_or_else(
         || binary.executable_of(test).to_string(),

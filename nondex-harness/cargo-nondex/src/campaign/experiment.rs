@@ -1,18 +1,18 @@
-//! An experiment: an ordered list of tests that run in one process under one spec, with a record
-//! for each. A run of one test is the experiment of length one.
+//! Records of experiments. An experiment is an ordered list of tests that run in one process under
+//! one spec. A run of one test is an experiment of length one.
 
 use std::collections::BTreeMap;
 
 use nondex_core::{Event, Failure, Outcome, RunRecord, RunSpec};
 
-/// The exit code of a test executable in which a test failed.
+/// Exit code of a test executable in which a test failed.
 const FAILED: Outcome = Outcome::Exited(101);
 
-/// The record of each test of `spec`, in the order in which they run, from the events of a process
-/// that ended with `process_end`.
+/// Returns the record of each test of `spec`, in the order in which the tests run. `events` are
+/// those of a process that ended with `process_end`.
 ///
-/// How the process ended is the end of the first test that did not say how it ended itself, or else
-/// of the last one; tests after that were not started.
+/// The end of the process counts as the end of the first test without a recorded end, or else of
+/// the last test. Tests after that one were not started.
 pub fn records(spec: &RunSpec, events: Vec<Event>, process_end: Outcome) -> Vec<RunRecord> {
     if spec.before().is_empty() {
         return vec![RunRecord::fold(spec, events, process_end)];
@@ -23,7 +23,7 @@ pub fn records(spec: &RunSpec, events: Vec<Event>, process_end: Outcome) -> Vec<
     let cut = ends.iter().position(Option::is_none);
     let has_failed = ends.contains(&Some(false));
     let of_last = match cut {
-        // The exit code adds nothing to the tests' outcomes.
+        // The exit code only repeats that a test failed.
         None if has_failed && process_end == FAILED => Outcome::Passed,
         _ => process_end.clone(),
     };
@@ -47,9 +47,10 @@ pub fn records(spec: &RunSpec, events: Vec<Event>, process_end: Outcome) -> Vec<
     tests.iter().zip(times).enumerate().map(record).collect()
 }
 
-/// The record of the test of `spec` in a fork that ended with `end`, from the events of the fork.
+/// Returns the record of the test of `spec` in a fork that ended with `end`, from the events of the
+/// fork.
 pub fn record_of_fork(spec: &RunSpec, events: Vec<Event>, end: Outcome) -> RunRecord {
-    // The exit code adds nothing to the test's outcome.
+    // The exit code only repeats that the test failed.
     let end = match (end_of(&events), end) {
         (Some(false), FAILED) => Outcome::Passed,
         (_, end) => end,
@@ -57,7 +58,7 @@ pub fn record_of_fork(spec: &RunSpec, events: Vec<Event>, end: Outcome) -> RunRe
     RunRecord::fold(spec, events, end)
 }
 
-/// Whether a test passed, if that is recorded.
+/// Returns whether a test passed, if that is recorded.
 fn end_of(events: &[Event]) -> Option<bool> {
     events.iter().find_map(|event| match event {
         Event::End { passed, .. } => Some(*passed),
@@ -65,8 +66,8 @@ fn end_of(events: &[Event]) -> Option<bool> {
     })
 }
 
-/// The events of each test. One that runs several times has begun anew after it has ended; what
-/// comes after its last end is the last time's.
+/// Returns the events of each test. If a test runs several times, each recorded end begins its next
+/// time. Events after its last end belong to its last time.
 fn times(tests: &[&str], events: Vec<Event>) -> Vec<Vec<Event>> {
     let mut times = vec![Vec::new(); tests.len()];
     let mut ended: BTreeMap<String, usize> = BTreeMap::new();
@@ -108,7 +109,7 @@ mod tests {
                 [passed.clone(), failed.clone(), passed.clone()],
             ),
             (vec![end("a", true)], killed(), [passed.clone(), killed(), killed()]),
-            // A crash at the exit of the process is the last one's, as it is of a single test.
+            // A crash at the exit of the process counts for the last test, as with a single test.
             (
                 vec![end("a", true), end("b", true), end("c", true)],
                 killed(),

@@ -1,6 +1,6 @@
-//! Files outside the folders that each run finds as they were before, of a test that fails for no
-//! known reason. What an earlier run left there may be why it fails: nobody puts it back, so that
-//! it is not known.
+//! Notes about external files, which are not restored before each run, for tests that fail for no
+//! known reason. A file that an earlier run left there may be the reason. This cannot be proven,
+//! because nothing restores the file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -15,16 +15,16 @@ use crate::report::listing::first;
 use crate::report::schema::TestReport;
 use crate::report::workspace::Workspace;
 
-/// Maximum number of files that are named.
+/// Maximum number of files that a note names.
 const NAMED: usize = 3;
 
-/// The system's own folders, whose files are no files.
+/// Folders of the system, whose entries do not keep data.
 const OF_SYSTEM: [&str; 3] = ["/dev", "/proc", "/sys"];
 
-/// The error of what is made where something is.
+/// Error when a test creates something at a path that exists.
 const IS_THERE: &str = "EEXIST";
 
-/// Whether it is to be looked at: a test fails, and it is not known why.
+/// Returns whether a test needs this check: it fails for no known reason.
 pub(super) fn is_wanted(report: &TestReport) -> bool {
     let end = report.scheduled.as_ref().and_then(|one| one.end.as_deref());
     let is_known = report.race.is_some()
@@ -35,7 +35,7 @@ pub(super) fn is_wanted(report: &TestReport) -> bool {
     fails && !is_known
 }
 
-/// The same run, in which what it does with files is recorded.
+/// Returns the spec of the same run, with its operations on files recorded.
 pub(super) fn spec(mut spec: RunSpec) -> RunSpec {
     let making = ["mkdir", "open"]
         .map(|operation| Observed { operation: operation.to_owned(), error: IS_THERE.to_owned() });
@@ -43,27 +43,29 @@ pub(super) fn spec(mut spec: RunSpec) -> RunSpec {
     spec.watching(vec![StateId::every(StateKind::File)])
 }
 
-/// The files that other tests change, each with one of these.
+/// Files that other tests change, each with one of these tests.
 pub(super) type Changed = BTreeMap<String, String>;
 
-/// The sentence about the files that may be why a test fails, of such a run of it, that `varies` if
-/// it passes, too; `is_put_back` holds for those that each run finds as before.
+/// Returns a sentence about the files that may be why a test fails. `run` is a run of it under
+/// [`spec`]. `varies` is whether the test also passes. `is_restored` returns whether a file is
+/// restored before each run.
 pub(super) fn note(
     varies: bool,
     run: &Run,
     changed: &Changed,
-    is_put_back: &dyn Fn(&Path) -> bool,
+    is_restored: &dyn Fn(&Path) -> bool,
 ) -> Option<String> {
     let mut own: Vec<&str> = Vec::new();
     let mut of_others: Vec<(&str, &str)> = Vec::new();
     for used in used(run) {
         let (name, path) = (used.name, Path::new(used.name));
-        if is_put_back(path) || path.symlink_metadata().is_err() {
+        if is_restored(path) || path.symlink_metadata().is_err() {
             continue;
         }
-        // One that is written to first is as good as new, unless it passed before it was there.
-        let is_old = || !used.is_first || varies || was_in_the_way(run, path);
-        if used.writes && is_old() && !own.contains(&name) {
+        // The old content has no effect on a test that writes the file first. It may have one if
+        // the test also passes, or if the file prevented its creation.
+        let may_matter = || !used.is_first || varies || prevented_creation(run, path);
+        if used.writes && may_matter() && !own.contains(&name) {
             own.push(name);
         }
         if let Some(other) = changed.get(name).filter(|_| used.is_first && !used.writes) {
@@ -72,18 +74,19 @@ pub(super) fn note(
     }
     of_others.retain(|(name, _)| !own.contains(name));
     let own: Vec<String> = own.iter().map(|name| format!("`{name}`")).collect();
-    let said = match (own.is_empty(), of_others.first()) {
+    let text = match (own.is_empty(), of_others.first()) {
         (false, _) => format!("changes {}", first(&own, NAMED)),
         (true, Some((name, other))) => format!("uses `{name}`, which `{other}` changes"),
         (true, None) => return None,
     };
     Some(format!(
-        "it {said}, outside of what is put back: what an earlier run left there may be why it fails"
+        "it {text}, outside of what is put back: what an earlier run left there may be why it fails"
     ))
 }
 
-/// The sentence about such a run of a failing test that passed, in an empty folder for temporary
-/// files instead of the one that its runs share: its name is `own`. Chance may be why it passed.
+/// Returns a sentence about a run of a failing test that passed with an empty folder for temporary
+/// files. `own` is this folder, and `shared` the one of its other runs. Chance may be why the run
+/// passed.
 pub(super) fn note_of_temporary(run: &Run, [own, shared]: [&Path; 2]) -> String {
     let mut left: Vec<String> = Vec::new();
     for used in used(run) {
@@ -112,9 +115,9 @@ pub(super) fn note_of_temporary(run: &Run, [own, shared]: [&Path; 2]) -> String 
     }
 }
 
-/// The sentence about the first file that such a run of a passing test looks at before it changes
-/// it, and that was made or changed since the runs began: what another test left there, or an
-/// earlier run, may be why it passes.
+/// Returns a sentence about the first file that a passing test uses before it changes it, and that
+/// changed since the runs began. Another test or an earlier run may have left this file, and may be
+/// why the test passes.
 pub(super) fn note_of_passing(
     run: &Run,
     begun: SystemTime,
@@ -134,15 +137,15 @@ pub(super) fn note_of_passing(
     ))
 }
 
-/// A file at one of a run's accesses to it.
+/// File at one of a run's accesses to it.
 struct UsedFile<'r> {
     name: &'r str,
     writes: bool,
-    /// Whether none came before.
+    /// Whether this is the run's first access to the file.
     is_first: bool,
 }
 
-/// The files that a run uses, at each access, without those of the system.
+/// Returns the file of each access of a run, without files of the system.
 fn used(run: &Run) -> impl Iterator<Item = UsedFile<'_>> {
     let mut known: BTreeSet<&str> = BTreeSet::new();
     let accesses = run.accesses.iter().map(move |access| UsedFile {
@@ -156,8 +159,8 @@ fn used(run: &Run) -> impl Iterator<Item = UsedFile<'_>> {
     })
 }
 
-/// Whether the test could not make it, because it was there.
-fn was_in_the_way(run: &Run, path: &Path) -> bool {
+/// Returns whether the test could not create a file because it existed.
+fn prevented_creation(run: &Run, path: &Path) -> bool {
     let mut failed = run.failed_operations.iter();
     failed.any(|failed| failed.error == IS_THERE && path.ends_with(&failed.target))
 }

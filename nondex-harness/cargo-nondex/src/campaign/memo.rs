@@ -1,5 +1,4 @@
-//! The runs of a test that depends on choices, kept so that a later search goes on from them
-//! instead of making them again.
+//! Stored runs of a test that depends on choices, with which a later search continues.
 
 use std::fs;
 
@@ -13,22 +12,22 @@ use crate::judge::evidence::Evidence;
 use crate::judge::run::Run;
 use crate::report::id;
 
-/// The version of [`Memo`].
+/// Version of [`Memo`].
 pub const SCHEMA: u32 = 2;
 
-/// The runs of one test.
+/// Runs of one test.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Memo {
-    /// [`SCHEMA`].
+    /// Version, which is [`SCHEMA`].
     pub schema: u32,
-    /// The test's id.
+    /// Id of the test.
     pub test: String,
-    /// Each run with its spec, in the order they were made.
+    /// Runs with their specs, in the order in which they were made.
     pub runs: Vec<(RunSpec, Run)>,
 }
 
 impl Memo {
-    /// The runs of a test until now.
+    /// Returns the runs of a test until now.
     pub fn new(test: &str, evidence: &Evidence) -> Self {
         let runs = evidence.all();
         Memo {
@@ -38,8 +37,8 @@ impl Memo {
         }
     }
 
-    /// Where the runs are kept of the test whose failing `spec` was searched, in the directory of a
-    /// campaign's run.
+    /// Returns the path of the stored runs of the search for the failing `spec` of a test. `run` is
+    /// the directory of a campaign's run.
     pub fn path(run: &Utf8Path, test: &str, spec: &RunSpec) -> Utf8PathBuf {
         run.join("searches").join(format!("{}.json", id::of(test, spec)))
     }
@@ -47,13 +46,14 @@ impl Memo {
     /// Writes the runs.
     ///
     /// # Errors
-    /// A set-up error with the path.
+    /// Returns a set-up error with the path.
     pub fn write(&self, path: &Utf8Path) -> Result<()> {
         let json = serde_json::to_vec(self).expect("no map of a run has other keys than strings");
         atomic_file::text(path, &json)
     }
 
-    /// Reads the runs; `None` when there is no such file, or not of this version.
+    /// Reads the runs. Returns `None` if the file does not exist, is damaged, or has another
+    /// version.
     pub fn read(path: &Utf8Path) -> Option<Self> {
         let memo: Memo = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
         (memo.schema == SCHEMA).then_some(memo)

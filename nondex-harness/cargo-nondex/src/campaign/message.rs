@@ -1,4 +1,4 @@
-//! Why a run failed, as far as its record does not say it: taken from what it wrote.
+//! Failure messages that are not in a run's record, taken from its output.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -9,26 +9,27 @@ pub use self::panics::before_end as panic_before_end;
 
 mod panics;
 
-/// How many lines of an output a message has at most.
+/// Maximum number of lines that a message takes from an output.
 const MAX_LINES: usize = 40;
 
 /// Number of last lines that replace the message of a panic without text.
 const LAST_LINES: usize = 10;
 
-/// The message of a panic with a value that is not text.
+/// Message of a panic whose value is not text.
 const NOT_TEXT: &str = "Box<dyn Any>";
 
-/// How the message of a test begins that returned an error.
+/// Beginning of the message of a test that returned an error.
 const RETURNED: &str = "the test returned a termination value with a non-zero status code";
 
-/// How std begins the error that a test returned.
+/// Beginning of the line in which std prints the error that a test returned.
 const ERROR: &str = "Error: ";
 
-/// The failure of a record, in the words of the output where the record has none: for a panic whose
-/// value is not text the last lines that the test wrote, for an error that it returned what std
-/// printed of it.
+/// Returns the failure of a record, with a message from the output if the record has none. For a
+/// panic whose value is not text, these are the last lines that the test wrote before it. For a
+/// returned error, it is what std printed. A panic that only follows from another one gets the
+/// message of its cause.
 pub fn clarify(failure: Failure, output: &str) -> Failure {
-    let said = if failure.message == NOT_TEXT {
+    let message = if failure.message == NOT_TEXT {
         last_lines(before_panic(output)).map(|lines| {
             format!("panicked with a value that is not text, after it wrote:\n{lines}")
         })
@@ -37,13 +38,14 @@ pub fn clarify(failure: Failure, output: &str) -> Failure {
     } else {
         None
     };
-    match said {
+    match message {
         Some(message) => Failure { message, ..failure },
         None => panics::trace_back(failure, output),
     }
 }
 
-/// The output without std's report of a last panic whose value is not text.
+/// Returns the output before std's report of the last panic whose value is not text, or the whole
+/// output if there is none.
 fn before_panic(output: &str) -> &str {
     let mut from = output.len();
     while let Some(at) = output[..from]
@@ -62,29 +64,32 @@ fn before_panic(output: &str) -> &str {
     output
 }
 
-/// The last lines with anything in them.
+/// Returns the last lines of an output, or `None` if it is blank.
 fn last_lines(output: &str) -> Option<String> {
     let lines: Vec<&str> = output.trim().lines().collect();
-    let lines = lines[lines.len().saturating_sub(LAST_LINES)..].join("\n");
-    (!lines.is_empty()).then_some(lines)
+    let last = lines[lines.len().saturating_sub(LAST_LINES)..].join("\n");
+    (!last.is_empty()).then_some(last)
 }
 
-/// The error that std printed last, without its backtrace.
+/// Returns the error that std printed last, without its backtrace.
 pub(super) fn returned(output: &str) -> Option<String> {
     let lines: Vec<&str> = output.lines().collect();
     let start = lines.iter().rposition(|line| line.starts_with(ERROR))?;
-    let lines = lines[start..]
+    let error: Vec<&str> = lines[start..]
         .iter()
         .take_while(|line| !line.eq_ignore_ascii_case("stack backtrace:"))
-        .take(MAX_LINES);
-    Some(lines.copied().collect::<Vec<_>>().join("\n").trim_end().to_owned())
+        .take(MAX_LINES)
+        .copied()
+        .collect();
+    Some(error.join("\n").trim_end().to_owned())
 }
 
-/// What libtest-mimic printed of a test that returned an error; a panic is printed as usual.
+/// Returns the error of a test as libtest-mimic printed it. Returns `None` for a panic, which is in
+/// the output as usual.
 pub(super) fn of_trial(name: &str, output: &str) -> Option<String> {
-    // A test may have a kind, which is listed as a part of its name.
-    let own = name.strip_prefix('[').and_then(|rest| rest.split_once("] "));
-    let own = own.map_or(name, |(_, own)| own);
+    // libtest-mimic lists a test with a kind as `[kind] name`.
+    let own =
+        name.strip_prefix('[').and_then(|rest| rest.split_once("] ")).map_or(name, |(_, own)| own);
     let (_, rest) = output.rsplit_once(&format!("\n---- {own} ----\n"))?;
     let text = rest.rsplit_once("\nfailures:\n").map_or(rest, |(text, _)| text);
     let lines: Vec<&str> = text.trim().lines().take(MAX_LINES).collect();
@@ -92,7 +97,7 @@ pub(super) fn of_trial(name: &str, output: &str) -> Option<String> {
     (!text.is_empty() && !text.starts_with("test panicked")).then_some(text)
 }
 
-/// Why the scheduler ended a run.
+/// Returns the failure for the reason why the scheduler ended a run.
 pub fn of_schedule(end: &ScheduleEnd) -> Failure {
     let why = match end.kind {
         ScheduleEndKind::Deadlock => "deadlock: every thread waits for another one",
@@ -118,7 +123,8 @@ pub fn of_schedule(end: &ScheduleEnd) -> Failure {
     Failure { message, ..Failure::default() }
 }
 
-/// Why a run failed whose record does not say: its last panic message, and how it ended.
+/// Returns the failure of a run whose record does not have it: its last panic message, and how it
+/// ended.
 pub fn explain(outcome: &Outcome, output: &str, timeout: Duration) -> Failure {
     let panic = panics::last(output).map(|panic| panics::trace_back(panic, output));
     let end = match outcome {

@@ -368,8 +368,8 @@ impl Workload for Campaign<'_> {
                 let tests: Vec<usize> = needs.iter().map(|(test, _)| *test).collect();
                 self.run_after_others(&tests, runs);
             }
-            [(_, Need::Plain { .. }), ..] => self.run_plainly(needs, runs),
-            _ => self.look_at_files(needs, runs),
+            [(_, Need::Plain { .. }), ..] => self.run_in_plain_build(needs, runs),
+            _ => self.examine_external_files(needs, runs),
         }
     }
 

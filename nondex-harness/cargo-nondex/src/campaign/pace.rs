@@ -1,8 +1,8 @@
-//! The pace of runs that are only repeated to see whether chance decides.
+//! Pace of runs that are only repeated to see whether chance decides.
 //!
-//! Sixty runs of a small test take a fifth of a second. A test that fails in the last third of each
-//! second, or in every other second, passes in all of them, or in none. So the runs of a test that
-//! reads the date are spread over more than two seconds.
+//! Sixty runs of a small test take a fifth of a second. A test may fail in the last third of each
+//! second, or in every other second. Then all of these runs pass, or all fail. So the runs of a
+//! test that reads the date are spread over more than two seconds.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -11,32 +11,32 @@ use nondex_core::Source;
 
 use crate::judge::run::Run;
 
-/// From the start of a run to that of the next one, at least: sixty take more than two seconds.
+/// Minimum time between the starts of two runs. Sixty runs take more than two seconds.
 pub(super) const INTERVAL: Duration = Duration::from_millis(36);
 
-/// When the runs of one test start that are made one after the other.
+/// Start times of the runs of one test that are made one after the other.
 #[derive(Debug, Default)]
 pub struct Pace {
-    /// Whether the test was seen to read the date.
+    /// Whether a run of the test read the date.
     reads_date: bool,
-    /// When the last run started.
+    /// Start of the last run.
     started: Option<Instant>,
 }
 
 impl Pace {
-    /// For a test that was seen to use these sources.
+    /// Returns the pace for a test that is known to use these sources.
     pub fn of(sources: &[Source]) -> Self {
         Pace { reads_date: sources.contains(&Source::Date), started: None }
     }
 
-    /// Waits until the next run may start, and takes that it starts now.
+    /// Waits until the next run may start, and records that it starts now.
     pub fn wait(&mut self) {
         let since = self.started.filter(|_| self.reads_date).map(|started| started.elapsed());
         thread::sleep(since.map_or(Duration::ZERO, |since| INTERVAL.saturating_sub(since)));
         self.started = Some(Instant::now());
     }
 
-    /// Takes what a run has used.
+    /// Records the sources that a run used.
     pub fn heed(&mut self, run: &Run) {
         self.reads_date |= run.sources.contains(&Source::Date);
     }

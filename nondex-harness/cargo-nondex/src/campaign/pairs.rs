@@ -1,5 +1,5 @@
-//! One process for many pairs: it runs some tests, and forks for each of others, which run as if
-//! they came next.
+//! Runs many pairs of tests in one process. The process runs some tests, and forks for each of
+//! several others, which run as if they came next.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -16,29 +16,30 @@ use super::record::{RecordFile, have_all_points};
 use crate::judge::run::Run;
 use crate::project::{Harness, TestBinary, TestCase, addresses};
 
-/// How much longer than its limit a fork may take before the whole process is taken to hang.
+/// Time beyond its limit that a fork may take before the whole process is considered hung.
 const SLACK: Duration = Duration::from_secs(10);
 
-/// What came of a process and its forks.
+/// Results of a process and its forks.
 #[derive(Clone, Debug)]
 pub struct Pairs {
-    /// A run of each test that ran first.
+    /// Run of each test that ran first.
     pub first: Vec<Run>,
-    /// A run of each test that came next. `None` when there was no fork for it: what came before
-    /// left threads or child processes, which a fork would not have, or has ended the process.
+    /// Run of each test that came next, or `None` if there was no fork for it. Then the first tests
+    /// ended the process, or left threads or child processes, which a fork would not have.
     pub then: Vec<Option<Run>>,
-    /// Why there are no forks, where what ran first left what a fork would not have.
+    /// Reason why there are no forks, if the first tests left something that a fork would not have.
     pub unforked: Option<String>,
-    /// How many processes were started.
+    /// Number of started processes.
     pub executions: u64,
-    /// How many forks were made.
+    /// Number of forks.
     pub forks: u64,
 }
 
 impl Launcher<'_> {
-    /// Runs `first` in one process, one after the other, and each of `then` as if it came next, in
-    /// a fork, within its limit; all under `spec`, whose tests they become, and with this folder
-    /// for temporary files. `limit` is that of all of `first`. `None` when it was stopped.
+    /// Runs `first` in one process, one after the other, and each of `then` in a fork, as if it
+    /// came next. `limit` is the time limit of all of `first` together; each of `then` has its own.
+    /// All runs are under `spec`, with `folder` for temporary files. Returns `None` if the runs
+    /// were stopped.
     pub fn pairs(
         &self,
         folder: Option<&Path>,
@@ -61,7 +62,7 @@ impl Launcher<'_> {
         Some(pairs)
     }
 
-    /// As [`pairs`](Self::pairs), where there is something to fork for.
+    /// Implements [`pairs`](Self::pairs) if there is something to fork for.
     fn forked(
         &self,
         folder: Option<&Path>,
@@ -86,7 +87,7 @@ impl Launcher<'_> {
         let (named, own) = self.named(&forking, before);
         let record = RecordFile::create(own.path().with_extension(Forks::RECORD));
         let longest = then.iter().map(|(_, limit)| *limit).max().unwrap_or_default();
-        // As long as forks come to their ends, the process does not hang.
+        // While the record of the forks grows, the process does not hang.
         let seen = Cell::new(None);
         let more = || {
             let length = record.read().ok()?.text.len();
@@ -110,15 +111,15 @@ impl Launcher<'_> {
             }
             Err(e) => first.iter().map(|test| not_started(binary, test, &e)).collect(),
         };
-        let forks = record.read();
-        self.note(|written| match &forks {
-            Ok(forks) => written.add(forks),
+        let read = record.read();
+        self.note(|written| match &read {
+            Ok(recorded) => written.add(recorded),
             Err(_) => written.add_anything(),
         });
-        let mut forks = forks.unwrap_or_default();
-        addresses::resolve(binary.executable_of(test), binary.moved.as_ref(), &mut forks.events);
-        let is_whole = forks.is_whole();
-        let mut forks = read_forks(forks.events);
+        let mut recorded = read.unwrap_or_default();
+        addresses::resolve(binary.executable_of(test), binary.moved.as_ref(), &mut recorded.events);
+        let is_whole = recorded.is_whole();
+        let mut forks = read_forks(recorded.events);
         for (test, limit) in then {
             let own = named.in_fork(&test.name);
             let run = forks.remove(&test.name).map(|(fork, events)| {
@@ -132,7 +133,7 @@ impl Launcher<'_> {
     }
 }
 
-/// Why there are no forks, if the event has a reason.
+/// Returns why there are no forks, if the event has a reason.
 fn unforked(event: &Event) -> Option<String> {
     match event {
         Event::Unforked { has_children: true, .. } => {
@@ -143,8 +144,8 @@ fn unforked(event: &Event) -> Option<String> {
     }
 }
 
-/// Each fork by its test, with its events: those before its end and after the end of the one
-/// before.
+/// Returns each fork by its test, with its events: those between the end of the previous fork and
+/// its own end.
 fn read_forks(recorded: Vec<Event>) -> BTreeMap<String, (ForkRecord, Vec<Event>)> {
     let mut forks = BTreeMap::new();
     let mut events = Vec::new();
@@ -161,6 +162,7 @@ fn read_forks(recorded: Vec<Event>) -> BTreeMap<String, (ForkRecord, Vec<Event>)
     forks
 }
 
+/// Returns the run of a test in a fork.
 fn run_of_fork(
     test: &TestCase,
     spec: &RunSpec,

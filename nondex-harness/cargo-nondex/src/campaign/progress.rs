@@ -6,38 +6,39 @@ use nondex_core::{CoveredRecord, Outcome, RunSpec};
 
 use crate::report::{TestReport, exit};
 
-/// Hears what happens, in the order it happens. Called from worker threads, one call at a time; a
-/// slow listener slows the campaign down.
+/// Listener for the events of a campaign. Worker threads call it, several possibly at the same
+/// time. A slow listener slows the campaign down.
 pub trait Progress: Sync {
-    /// A run of the test with this id was started.
+    /// Receives the start of a run of the test with this id.
     fn started(&self, test_id: &str, spec: &RunSpec);
 
-    /// That run ended.
+    /// Receives the end of this run.
     fn finished(&self, test_id: &str, spec: &RunSpec, outcome: &Outcome);
 
-    /// How long the campaign still explores at most, before a run is started.
+    /// Receives the remaining time for exploring, before a run is started.
     fn left(&self, _left: Option<Duration>) {}
 
-    /// That run ran this code, on request.
+    /// Receives the code that a run executed, if it was requested.
     fn covered(&self, _test_id: &str, _covered: &[CoveredRecord]) {}
 
-    /// Number of tests that fail in canonical order and are about to be compared with a plain
-    /// build.
+    /// Receives the number of tests that fail in canonical order and are about to be compared with
+    /// a plain build.
     fn comparing(&self, _tests: usize) {}
 
-    /// All is known about a test.
+    /// Receives the final report of a test.
     fn judged(&self, test: &TestReport);
 
-    /// Whether a test that was judged fails the run, which may end after some failures.
+    /// Returns whether a judged test counts as a failure. The campaign may end after some failures.
     fn is_failure(&self, test: &TestReport) -> bool {
         exit::is_failure(test, true)
     }
 
-    /// No other test was begun, because the maximum number had failed.
+    /// Receives notice that the maximum number of tests has failed, so that no other test was
+    /// begun.
     fn cancelled(&self) {}
 }
 
-/// Hears nothing.
+/// Listener that ignores all events.
 #[derive(Clone, Copy, Debug)]
 pub struct Silent;
 

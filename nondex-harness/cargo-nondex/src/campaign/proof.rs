@@ -1,27 +1,26 @@
-//! Which parts of a state make the difference: each that does when it alone is put back, or else
-//! the fewest that do together.
+//! Proves which parts of a state make the difference. These are the parts that do when they alone
+//! are restored, or else a smallest set that does together.
 
 use crate::judge::culprit::subset::smallest;
 
-/// Maximum number of sets of parts that are put back for the fewest that make the difference
-/// together.
+/// Maximum number of sets of parts that are tried in the search for a smallest one.
 const MAX_QUESTIONS: usize = 40;
 
-/// What is proven of parts that are known by their places.
+/// Proven parts of a state, by their indices.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Proof {
-    /// Nothing, not even of all of them together.
+    /// Nothing is proven, not even for all parts together.
     None,
-    /// Each of these makes the difference.
+    /// Each of these parts makes the difference.
     Each(Vec<usize>),
-    /// These make it together, and none of them alone.
+    /// These parts make the difference together, and none of them alone.
     Together(Vec<usize>),
 }
 
 impl Proof {
-    /// Of this number of parts, where `is_enough` returns whether it makes the difference to put
-    /// these back, and nothing else. Where the `first` ones hold such a part, the others are not
-    /// tried.
+    /// Returns what is proven of `parts` parts. `is_enough` returns whether restoring these parts,
+    /// and nothing else, makes the difference. If one of the `first` parts does, the others are not
+    /// tried. Returns `None` if `is_enough` does.
     pub(super) fn of(
         first: usize,
         parts: usize,
@@ -51,7 +50,7 @@ impl Proof {
         Some(if together.is_complete { Proof::Together(together.elements) } else { Proof::None })
     }
 
-    /// The parts that it names.
+    /// Returns the proven parts.
     pub(super) fn places(&self) -> &[usize] {
         match self {
             Proof::None => &[],
@@ -59,7 +58,7 @@ impl Proof {
         }
     }
 
-    /// Whether they make the difference only together.
+    /// Returns whether the parts make the difference only together.
     pub(super) const fn is_joint(&self) -> bool {
         matches!(self, Proof::Together(_))
     }

@@ -1,4 +1,4 @@
-//! Reruns of tests that neither a choice nor an order makes fail, under other circumstances: see
+//! Reruns, under other circumstances, of tests that neither a choice nor an order makes fail: see
 //! [`judge::reruns`](crate::judge::reruns).
 
 pub mod explained;
@@ -29,16 +29,16 @@ use crate::report::TestReport;
 use crate::report::judged::order;
 use crate::report::schema::{FailureReport, Step};
 
-/// Duration of all runs under further seeds after which no more are made.
+/// Limit on the duration of all runs under further seeds.
 const PATIENCE_FOR_SEEDS: Duration = Duration::from_secs(20);
 
-/// The same for a test that nobody has named, and that no other chance acts on.
+/// Same limit for a test that was not selected by name and that no other chance affects.
 const PATIENCE_FOR_UNNAMED: Duration = Duration::from_secs(5);
 
 /// Minimum number of further seeds, however long a run takes.
 const FEWEST_SEEDS: u64 = 20;
 
-/// Who reruns tests, one at a time.
+/// Reruns of tests, one at a time.
 #[expect(missing_debug_implementations, reason = "it holds a closure that builds")]
 pub struct Reruns<'a> {
     launcher: Launcher<'a>,
@@ -46,21 +46,21 @@ pub struct Reruns<'a> {
     options: &'a Options,
     limits: RerunCounts,
     stop: &'a StopFlag,
-    /// For what must be empty.
+    /// Path for directories that must be empty.
     folder: PathBuf,
 }
 
-/// How one run ended.
+/// End of one run.
 struct Ended {
     outcome: Outcome,
     failure: Option<Failure>,
-    /// What was run, unless it was a plain build.
+    /// Spec of the run, or `None` for a plain build.
     spec: Option<RunSpec>,
 }
 
 impl<'a> Reruns<'a> {
-    /// Reruns whose records, and whatever they need besides, are below `directory`, an existing,
-    /// absolute one. What they leave in the folders of `tree` can be put back.
+    /// Creates reruns that write their records and all other files below `directory`, an existing
+    /// absolute path. Files that they leave in the folders of `tree` can be restored.
     pub fn new(
         directory: camino::Utf8PathBuf,
         options: &'a Options,
@@ -81,9 +81,9 @@ impl<'a> Reruns<'a> {
         }
     }
 
-    /// Reruns a test that `report` calls stable until its verdict is settled, and reports that. One
-    /// that is not wanted by its name, and that uses nothing uncontrolled, has few runs.
-    /// Returns the run of a seed that made it fail, for a campaign to explain.
+    /// Reruns a test that `report` calls stable until its verdict is settled, and updates the
+    /// report. A test that was not selected by name, and that uses nothing uncontrolled, has few
+    /// runs. Returns the run of a seed that made it fail, for a campaign to explain.
     pub fn investigate(
         &self,
         suite: &Suite,
@@ -92,12 +92,11 @@ impl<'a> Reruns<'a> {
         report: &mut TestReport,
     ) -> Option<RunSpec> {
         let reached = self.reached(report);
-        let (limits, patience) = if is_wanted || !report.sources.is_empty() {
+        let (mut limits, patience) = if is_wanted || !report.sources.is_empty() {
             (self.limits, PATIENCE_FOR_SEEDS)
         } else {
             (self.limits.brief(), PATIENCE_FOR_UNNAMED)
         };
-        let mut limits = limits;
         let mut tried: Vec<RerunsUnder> = Vec::new();
         let mut first: Option<Ended> = None;
         let mut for_seeds = Duration::ZERO;
@@ -112,7 +111,7 @@ impl<'a> Reruns<'a> {
                     "stopped before its runs for `{}` were made",
                     circumstance.name()
                 ));
-                // What the runs until then show stands.
+                // The conclusion comes from the runs made until now.
                 break next(&RerunCounts::new(0, 0, 0), reached, &tried);
             }
             let number = RerunsUnder::of(circumstance, &mut tried).runs;
@@ -155,22 +154,23 @@ impl<'a> Reruns<'a> {
         seeded
     }
 
-    /// What the runs of `report` reached that further runs could change.
+    /// Returns what the runs of `report` reached that further runs could change.
     fn reached(&self, report: &TestReport) -> Reached {
         let is_open = |is_wanted: fn(Family) -> bool| {
             report.points.iter().any(|point| is_wanted(point.family))
         };
-        // Of one that passed with every order there is, no further seed makes another choice.
+        // If the test passed with every possible order, no further seed makes another choice.
         let is_verified = report.verified.contains(&Level::Std);
         Reached {
             chance: !report.sources.is_empty() || !self.options.prune,
             values: is_open(|family| !is_of_timing(family)) && !is_verified,
-            // Of real threads, no seed decides when they run.
+            // No seed controls when real threads run.
             timing: is_open(is_of_timing) && report.real_threads.is_none(),
         }
     }
 
-    /// Writes the first failing run into the report; that of a seed as the one to replay.
+    /// Writes the first failing run into the report. A failing run of a seed becomes the run to
+    /// replay.
     fn fail(&self, report: &mut TestReport, suite: &Suite, first: Ended) {
         let Ended { outcome, failure, spec } = first;
         if let Some(spec) = spec.filter(|spec| !spec.is_clean()) {
@@ -181,8 +181,11 @@ impl<'a> Reruns<'a> {
         report.failures.push(FailureReport::new(outcome, failure));
     }
 
-    /// The run with this number under a circumstance, of a test that was judged with real threads
-    /// if it `is_real`.
+    /// Makes the run with this number under a circumstance. `is_real` is whether the test was
+    /// judged with real threads.
+    ///
+    /// # Errors
+    /// Returns the reason if the run cannot be made.
     fn once(
         &self,
         circumstance: Circumstance,
@@ -209,17 +212,18 @@ impl<'a> Reruns<'a> {
         };
         let run = under(circumstance, &suite.binary, &self.folder, |binary| {
             self.launcher.run(Setting::Shared, timeout, binary, case, &spec)
-        });
-        let run = run.map_err(|e| format!("the machine does not allow it: {e}"))?;
-        let run = run.map_err(|_| "the run was stopped before".to_owned())?;
+        })
+        .map_err(|e| format!("the machine does not allow it: {e}"))?
+        .map_err(|_| "the run was stopped before".to_owned())?;
         Ok(Ended { outcome: run.outcome, failure: run.failure, spec: Some(spec) })
     }
 
-    /// A run with a seed that the campaign has not tried, at the levels that machines of today
-    /// show.
+    /// Returns a run with a seed that the campaign has not tried, at the levels that occur on
+    /// today's machines.
     fn further(&self, suite: &Suite, case: &TestCase, number: u64, reached: Reached) -> RunSpec {
         let first = further::first_untried(self.options);
-        // Orders and values at `STD` are those of every run today; only delays are longer at `ONE`.
+        // Today, orders and values of level `STD` occur in every run. `ONE` only adds longer
+        // delays.
         let (level, number) = if reached.values {
             (Level::Std, number)
         } else {
@@ -230,12 +234,13 @@ impl<'a> Reruns<'a> {
     }
 }
 
-/// Writes what follows into the report.
+/// Writes the conclusion into the report.
 fn conclude(report: &mut TestReport, conclusion: NextRerun, tried: &[RerunsUnder]) {
     let rate = |circumstance: Circumstance| {
-        let mut tried = tried.iter();
-        let tried = tried.find(|tried| tried.circumstance == circumstance);
-        tried.map_or_else(String::new, |tried| format!("{} of {} runs", tried.failures, tried.runs))
+        tried
+            .iter()
+            .find(|tried| tried.circumstance == circumstance)
+            .map_or_else(String::new, |tried| format!("{} of {} runs", tried.failures, tried.runs))
     };
     let rate_under = |circumstance| format!("{} {}", rate(circumstance), circumstance.under());
     let note = match conclusion {

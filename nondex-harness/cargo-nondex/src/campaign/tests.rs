@@ -1,4 +1,4 @@
-//! Whole campaigns over test binaries that are shell scripts.
+//! Tests of whole campaigns over test binaries that are shell scripts.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,8 +16,8 @@ use crate::project::suite::tests::binary;
 use crate::project::{Harness, TestBinary};
 use crate::report::Verdict;
 
-/// What a script needs to answer as our harness does: `made LINE`, `point LINE COUNT LEN`,
-/// `end true|false`.
+/// Shell functions with which a script behaves like this tool's harness: `made LINE`, `point LINE
+/// COUNT LEN`, `end true|false`.
 const PRELUDE: &str = r#"#!/bin/sh
 name=$2
 field() { printf %s "$NONDEX_SPEC" | sed "s/.*\"$1\":\"*\([^\",}]*\).*/\1/"; }
@@ -44,7 +44,7 @@ point() {
 end() { emit '{"event":"end","test":"'$name'","passed":'$1'}'; [ $1 = true ] && exit 0; exit 101; }
 "#;
 
-/// Runs the tests that come before the last one, and that one.
+/// Script that runs the tests before the last one, and then the last one.
 const ALL: &str = r#"
 before=$(printf %s "$NONDEX_SPEC" | sed -n 's/.*"before":\["\([^]]*\)"\].*/\1/p' | sed 's/","/ /g')
 for name in $before; do (body); done
@@ -104,8 +104,8 @@ impl Project {
     }
 
     fn run_with(&self, progress: &dyn Progress, stop: &StopFlag) -> Report {
-        // The empty folder of a run has one path in a process: campaigns are made one after the
-        // other.
+        // The empty folder of a run has the same path in the whole process, so campaigns run one at
+        // a time.
         static ONE: Mutex<()> = Mutex::new(());
         let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
         let run = RunDirectory::create(self.root()).unwrap();
@@ -120,7 +120,7 @@ impl Project {
         report
     }
 
-    /// The record files that are left.
+    /// Returns the number of record files that are left.
     fn records(&self) -> usize {
         let runs = fs::read_dir(self.root().join("nondex/runs")).unwrap();
         runs.filter_map(|run| fs::read_dir(run.unwrap().path().join("records")).ok())
@@ -159,8 +159,9 @@ fn tests_are_judged_attributed_and_pruned() {
         ]
     );
     let runs: Vec<u64> = report.tests.iter().map(|test| test.runs).collect();
-    // A broken test is run once more alone. It is run after the others in both directions, right
-    // after each in a fork, and after two beginnings of both. One run shows which files it uses.
+    // A broken test runs once more alone. It runs after the others in both orders, right after each
+    // of them in a fork, and after two beginnings of both orders. One run shows which files it
+    // uses.
     assert_eq!(runs[..3], [2, 14, 52]);
     assert_eq!(report.summary.runs, runs.iter().sum::<u64>());
     assert_eq!(report.summary.models_reached, ["hash_map/std::collections::HashMap::iter"]);
@@ -261,11 +262,11 @@ fn records_are_deleted_unless_the_run_failed() {
     let project = Project::new(Harness::Nondex, script, &["good"]);
     project.run();
     assert_eq!(project.records(), 0);
-    // Without a choice no seed is run.
+    // Without a choice, no seed is run.
     let script = script.replace("point 1 1 2; ", "");
     let project = Project::new(Harness::Nondex, &script, &["bad"]);
     project.run();
-    // Of both clean runs, and of the one that shows which files it uses.
+    // These belong to both clean runs, and to the run that shows which files the test uses.
     assert_eq!(project.records(), 3);
 }
 

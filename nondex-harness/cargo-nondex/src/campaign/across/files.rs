@@ -1,5 +1,5 @@
-//! The files that tests of two binaries share, proven by putting them back, and the tests that undo
-//! what is done to them.
+//! Files that tests of two binaries share, and the tests that undo changes to them. A shared file
+//! is proven by restoring it between the tests.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,15 +13,16 @@ use crate::campaign::temporary;
 use crate::campaign::temporary::fresh_folder;
 use crate::report::schema::{Line, SharedState, WrittenLine};
 
-/// Maximum number of files that are put back one by one.
+/// Maximum number of files that are restored one by one.
 const MAX_FILES: usize = 24;
 
-/// How often a cleaner must be seen to undo it.
+/// Number of runs in which the victim must pass after a cleaner.
 const CLEANS: usize = 2;
 
 impl Across<'_> {
-    /// The files that these leave, those that are proven, or else all; and the paths of those that
-    /// are proven.
+    /// Returns the files that the tests of `set` leave, and the paths of those that are proven. The
+    /// first list has only the proven files, if there are any. `passes_alone` is whether the victim
+    /// passes alone. Returns `None` if the search was stopped.
     pub(super) fn shared(
         &self,
         with: usize,
@@ -64,7 +65,7 @@ impl Across<'_> {
         Some((shared, proven))
     }
 
-    /// Adds the line that leaves a file, or what is in a folder, and the one that uses it.
+    /// Adds the line that leaves a file, or something in a folder, and the line that uses it.
     fn add_lines(
         &self,
         with: usize,
@@ -88,8 +89,8 @@ impl Across<'_> {
         Some(())
     }
 
-    /// The tests of any binary that undo what these of one did to a victim: those that change the
-    /// files which are proven are tried.
+    /// Returns the tests of any binary that undo the effect of `set` on a victim. Only tests that
+    /// change one of the proven `files` are tried. Returns `None` if the search was stopped.
     pub(super) fn cleaners(
         &self,
         (with, set): (usize, &[usize]),
@@ -104,13 +105,18 @@ impl Across<'_> {
         let watch = [StateId::every(StateKind::File)];
         let mut cleaners = Vec::new();
         for (other, all) in all.iter().enumerate().filter(|_| !files.is_empty()) {
-            let tests = all.tests.iter().copied().filter(|one| (other, *one) != (binary, test));
-            let tests = tests.filter(|one| other != with || !set.contains(one));
-            let tests: Vec<usize> = tests.collect();
+            let is_victim = |one: &usize| (other, *one) == (binary, test);
+            let is_in_set = |one: &usize| other == with && set.contains(one);
+            let tests: Vec<usize> = all
+                .tests
+                .iter()
+                .copied()
+                .filter(|one| !is_victim(one) && !is_in_set(one))
+                .collect();
             let steps: [Step<'_>; 2] = [(with, set, &[]), (other, &tests, &watch)];
             let runs = self.run(&steps, &mut |_| ())?.pop()?;
-            let candidates = tests.iter().zip(&runs);
-            let candidates = candidates.filter(|(_, run)| run.accesses.iter().any(changes));
+            let candidates =
+                tests.iter().zip(&runs).filter(|(_, run)| run.accesses.iter().any(changes));
             for (candidate, _) in candidates.take(self.questions) {
                 let candidate = (other, *candidate);
                 if self.cleans((with, set), candidate, (binary, test))? {
@@ -121,8 +127,7 @@ impl Across<'_> {
         Some(cleaners)
     }
 
-    /// Whether a victim passes each time after these of one binary and then a test that may undo
-    /// what they do.
+    /// Returns whether a victim passes each time after the tests of `set` and then `candidate`.
     fn cleans(
         &self,
         (with, set): (usize, &[usize]),
@@ -140,7 +145,8 @@ impl Across<'_> {
         Some(true)
     }
 
-    /// Puts one file or folder back.
+    /// Restores one file or folder. The folder for temporary files was empty before the runs, so an
+    /// entry in it is removed.
     fn restore(&self, folder: Option<&Path>, path: &Path) {
         if !folder.is_some_and(|folder| path.starts_with(folder)) {
             self.tree.restore_path(path);

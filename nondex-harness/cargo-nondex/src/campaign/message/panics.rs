@@ -1,23 +1,24 @@
-//! The panics that std's hook printed, and the one that a thread's panic only follows from.
+//! Panics that std's hook printed, and the panic that caused another thread's panic.
 
 use nondex_core::Failure;
 use nondex_core::protocol::site::portable_path;
 
 use super::MAX_LINES;
 
-/// What stands between the name of a thread and the place at which it panicked.
+/// Text between the name of a thread and the place of its panic.
 const PANICKED_AT: &str = " panicked at ";
 
-/// How the line of a panic begins.
+/// Beginning of the first line of a panic.
 const THREAD: &str = "thread '";
 
-/// What a thread panics with because one that it joined has panicked.
+/// Last part of the message of a panic because a joined thread panicked.
 const JOINED: [&str; 2] = ["Any { .. }", "a scoped thread panicked"];
 
-/// What a thread panics with because one that it works with is gone.
-const BEREFT: [&str; 4] = ["PoisonError { .. }", "RecvError", "SendError { .. }", "Disconnected"];
+/// Last part of the message of a panic because another thread of the test panicked or ended.
+const DISCONNECTED: [&str; 4] =
+    ["PoisonError { .. }", "RecvError", "SendError { .. }", "Disconnected"];
 
-/// The panics of an output, in the order in which they were printed.
+/// Returns the panics of an output, in the order in which they were printed.
 fn all(output: &str) -> Vec<Failure> {
     let is_start = |line: &str| line.starts_with(THREAD) && line.contains(PANICKED_AT);
     let mut starts = Vec::new();
@@ -33,20 +34,21 @@ fn all(output: &str) -> Vec<Failure> {
     texts.filter_map(|text| parse(text.split_once(PANICKED_AT)?.1)).collect()
 }
 
-/// The last panic that std's hook printed: `thread 'name' panicked at file:line:column:`, then the
-/// message.
+/// Returns the last panic that std's hook printed: `thread 'name' panicked at file:line:column:`,
+/// then the message.
 pub(super) fn last(output: &str) -> Option<Failure> {
     all(output).pop()
 }
 
-/// The first panic before a deadlock: who waits for that thread waits for ever.
+/// Returns a description of the first panic before a deadlock. A thread that waits for the panicked
+/// thread waits forever.
 pub fn before_end(output: &str) -> Option<String> {
     let panic = all(output).into_iter().next()?;
     let first = panic.message.lines().next().unwrap_or_default();
     Some(format!("{} before: {first}", place(&panic)?))
 }
 
-/// A failure with what makes it one, where it is only the consequence of another thread's panic.
+/// Returns the failure with its cause, if it only follows from another thread's panic.
 pub(super) fn trace_back(failure: Failure, output: &str) -> Failure {
     let panics = all(output);
     let is_own = |panic: &Failure| {
@@ -54,7 +56,7 @@ pub(super) fn trace_back(failure: Failure, output: &str) -> Failure {
         is_there && panic.message.starts_with(failure.message.trim_end())
     };
     let Some(at) = panics.iter().rposition(is_own) else { return failure };
-    // One that was resumed has the place at which it began.
+    // A resumed panic has the place of the original one.
     let Failure { file, line, .. } = panics[at].clone();
     let own = Failure { message: failure.message, file, line };
     let first_line = own.message.lines().next().unwrap_or_default();
@@ -74,21 +76,23 @@ pub(super) fn trace_back(failure: Failure, output: &str) -> Failure {
     Failure { message, ..own }
 }
 
+/// Returns whether a panic has the place of a failure.
 fn is_at(panic: &Failure, failure: &Failure) -> bool {
     (&panic.file, panic.line) == (&failure.file, failure.line)
 }
 
-/// Whether a panic only shows that another thread has panicked, or ended.
+/// Returns whether a panic only shows that another thread has panicked or ended.
 fn is_consequence(panic: &Failure) -> bool {
     let first = panic.message.lines().next().unwrap_or_default();
-    JOINED.iter().chain(&BEREFT).any(|words| first.ends_with(words))
+    JOINED.iter().chain(&DISCONNECTED).any(|words| first.ends_with(words))
 }
 
+/// Returns a description of the place of a panic.
 fn place(panic: &Failure) -> Option<String> {
     Some(format!("a thread panicked at {}:{}", panic.file.as_ref()?, panic.line?))
 }
 
-/// The panic of which this begins with the place.
+/// Parses a panic from text that begins with its place.
 fn parse(text: &str) -> Option<Failure> {
     let (place, rest) = text.split_once(":\n")?;
     let mut parts = place.rsplitn(3, ':');
@@ -165,14 +169,14 @@ mod tests {
                 told(by_three, Some(9))
             );
         }
-        // Those between are consequences, too.
+        // The panics in between are consequences, too.
         let chain = [(3, CAUSE), (5, GONE), (9, WAITED)];
         assert_eq!(traced(WAITED, Some(9), &chain), told(by_three, Some(9)));
         let after = format!("{GONE}, after {by_three}");
         assert_eq!(traced(GONE, Some(5), &chain), told(&after, Some(5)));
-        // One that is resumed began where its own thread was.
+        // A resumed panic has the place of the original one.
         assert_eq!(traced(CAUSE, None, &[(3, CAUSE)]), told(CAUSE, Some(3)));
-        // What is no consequence, or of nothing that is known.
+        // These are no consequences, or their cause is unknown.
         assert_eq!(traced("other", Some(7), &[(3, CAUSE), (7, "other")]), told("other", Some(7)));
         assert_eq!(traced(GONE, Some(5), &[(5, GONE)]), told(GONE, Some(5)));
         assert_eq!(traced(WAITED, Some(9), &[]), told(WAITED, Some(9)));

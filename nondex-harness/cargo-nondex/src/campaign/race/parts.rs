@@ -1,19 +1,19 @@
-//! The accesses at which two tests stop for each other: the first before it changes what the second
-//! one has used by then, and the second before it looks again.
+//! Accesses at which two tests stop for each other. The first test stops before it changes what the
+//! second one has used until then. The second test stops before it uses that again.
 //!
-//! A thread that is stopped while it holds a lock lets nobody else go on. Few accesses to a static
-//! without a lock are made in one line, and each of them is tried. Of more, those come first that
-//! begin a line: there the lock of the line before is free, unless its guard is kept.
+//! A thread that is stopped while it holds a lock blocks all others. If there are few accesses to a
+//! static, each of them is tried. If there are more, those that begin a line come first. There, a
+//! lock of the previous line is free, unless its guard is kept.
 
 use nondex_core::{AccessRecord, StateId, StateKind};
 
 use super::interleaving::Moment;
 use super::{Races, Use, stops_after};
 
-/// Maximum number of accesses of each of two tests that are tried.
+/// Maximum number of accesses that are tried of each of two tests.
 const MAX_PARTS: usize = 4;
 
-/// An access before which a thread may be stopped.
+/// Access before which a thread may be stopped.
 struct Stop {
     number: u64,
     reads: bool,
@@ -21,7 +21,7 @@ struct Stop {
 }
 
 impl Races<'_> {
-    /// The accesses of two tests at which each may stop for the other.
+    /// Returns the accesses of two tests at which each may stop for the other.
     pub(super) fn parts(&self, outer: &Use<'_>, inner: &Use<'_>, state: &StateId) -> Vec<Moment> {
         if !outer.changes(state) {
             return Vec::new();
@@ -39,7 +39,7 @@ impl Races<'_> {
         each.collect()
     }
 
-    /// The accesses of a test before which it may be stopped, the most promising first.
+    /// Returns the accesses of a test before which it may be stopped, most promising first.
     fn stops(&self, used: &Use<'_>, state: &StateId) -> Vec<Stop> {
         let after = usize::from(stops_after(state));
         let single = |(number, access): (u64, &AccessRecord)| Stop {
@@ -54,10 +54,11 @@ impl Races<'_> {
             return singles.collect();
         }
         let traced = self.traced(used, state);
-        let own: Vec<_> = traced.iter().filter(|access| access.own).collect();
+        let own_traced: Vec<_> = traced.iter().filter(|access| access.own).collect();
         let mut at = 0_usize;
         let mut lines: Vec<Stop> = Vec::new();
-        for line in own.chunk_by(|one, next| self.states.line(one) == self.states.line(next)) {
+        for line in own_traced.chunk_by(|one, next| self.states.line(one) == self.states.line(next))
+        {
             if let Some(number) = at.checked_sub(after) {
                 lines.push(Stop {
                     number: number as u64,
@@ -67,8 +68,8 @@ impl Races<'_> {
             }
             at += line.len();
         }
-        let others = singles.filter(|stop| lines.iter().all(|line| line.number != stop.number));
-        let others: Vec<Stop> = others.collect();
+        let others: Vec<Stop> =
+            singles.filter(|stop| lines.iter().all(|line| line.number != stop.number)).collect();
         lines.into_iter().chain(others).collect()
     }
 }

@@ -1,5 +1,5 @@
-//! The cause that a second campaign finds for a seed that failed late, in the report of the first
-//! campaign.
+//! Explanation of a seed that failed late: copies the cause that a second campaign finds into the
+//! report of the first campaign.
 
 use nondex_core::{Level, RunSpec};
 
@@ -7,7 +7,7 @@ use crate::judge::Options;
 use crate::judge::circumstance::Circumstance;
 use crate::report::TestReport;
 
-/// The options of a campaign that explains this failing run: that seed, at that level.
+/// Returns the options of a campaign that explains this failing run: only its seed, at its level.
 pub fn options(usual: &Options, test_id: &str, spec: &RunSpec) -> Options {
     let mut own = usual.of(test_id).into_owned();
     own.levels = vec![spec.level()];
@@ -16,7 +16,7 @@ pub fn options(usual: &Options, test_id: &str, spec: &RunSpec) -> Options {
     own.exhaustive = 0;
     own.regressions.clear();
     own.per_test.clear();
-    // The session has one limit for everything.
+    // The session has one time limit for all its campaigns.
     own.max_time = None;
     own
 }
@@ -28,8 +28,11 @@ pub fn adopt(report: &mut TestReport, explained: TestReport) {
         return;
     }
     let name = Circumstance::FurtherSeeds.name();
-    let seeds = report.steps.iter().find(|step| step.name == name);
-    let seeds = seeds.map_or([0, 0], |step| [step.failures, step.runs]);
+    let seeds = report
+        .steps
+        .iter()
+        .find(|step| step.name == name)
+        .map_or([0, 0], |step| [step.failures, step.runs]);
     report.rule_as(&explained);
     report.weakest_level = explained.weakest_level;
     report.delay_level = explained.delay_level;
@@ -49,9 +52,7 @@ pub fn adopt(report: &mut TestReport, explained: TestReport) {
             report.notes.push(note);
         }
     }
-    let search = explained.steps.into_iter();
-    let search = search.filter(|step| step.name == "search");
-    report.steps.extend(search);
+    report.steps.extend(explained.steps.into_iter().filter(|step| step.name == "search"));
     if report.reason.is_none() && report.weakest_level == Some(Level::Std) {
         let rate = report.failure_rate.entry(Level::Std).or_default();
         rate[0] += seeds[0];

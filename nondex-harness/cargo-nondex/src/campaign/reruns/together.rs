@@ -1,5 +1,5 @@
-//! Runs of all tests of a binary together in a plain build, as `cargo test` runs them: what one
-//! test does to another, at a moment that nothing here has tried, shows itself there.
+//! Runs of all tests of a binary together in a plain build, as `cargo test` runs them. They show
+//! effects of one test on another at moments that nothing else here tries.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -20,43 +20,46 @@ use crate::report::schema::{FailureReport, Step};
 /// Name of the step in a report.
 const STEP: &str = "together";
 
-/// Duration of all runs of one binary after which no more are made.
+/// Limit on the duration of all runs of one binary.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Minimum number of runs, however long one takes.
 const FEWEST: u64 = 3;
 
-/// How the tests of one binary ended in all runs together.
+/// Results of the tests of one binary in all runs together.
 #[derive(Default)]
 struct Together {
     runs: u64,
-    /// The tests that failed: in how many runs, and what each wrote in the first of them.
+    /// Tests that failed, each with its number of failed runs and its output in the first of them.
     failed: BTreeMap<String, (u64, String)>,
 }
 
 impl Reruns<'_> {
-    /// Runs all tests of a binary together until enough is known, and reports those of `tests` that
-    /// passed until now and fail there. A binary whose process ends before its tests is no
+    /// Runs all tests of a binary together until enough is known. Reports those of `tests` that
+    /// passed until now and fail in these runs. A binary whose process does not finish is no
     /// evidence.
     pub fn together(&self, suite: &Suite, tests: &mut [(&TestCase, &mut TestReport)]) {
         let is_libtest = matches!(suite.binary.harness, Harness::Nondex | Harness::Libtest);
         let Some((first, _)) = tests.first().filter(|_| is_libtest) else { return };
         let Ok((plain, _)) = self.comparison.find(suite, first) else { return };
         self.launcher.note(WrittenPaths::add_plain);
-        // Of a test group there are only as many as run at the same time.
+        // Only as many tests of a group take part as may run at the same time.
         let mut slots = Slots::new(usize::MAX);
         let required = |test: &TestCase| self.options.required(&suite.test_id(test));
         let at_once = required(first).at_once();
         let in_groups = |test: &TestCase| required(test).without_limit().in_groups();
-        let skipped = suite.tests.iter().map(|test| (test, in_groups(test)));
-        let skipped = skipped.filter(|(_, groups)| !slots.take(groups));
-        let skipped: Vec<&str> = skipped.map(|(test, _)| test.name.as_str()).collect();
+        let skipped: Vec<&str> = suite
+            .tests
+            .iter()
+            .filter(|test| !slots.take(&in_groups(test)))
+            .map(|test| test.name.as_str())
+            .collect();
         let mut found = Together::default();
         let begin = Instant::now();
         while found.runs < self.limits.together()
             && (found.runs < FEWEST || begin.elapsed() < PATIENCE)
         {
-            // What the runs before have shown stands.
+            // The results of the previous runs are kept.
             let Some(output) = at_random_addresses(|| self.all(plain, &skipped, at_once)) else {
                 break;
             };
@@ -68,8 +71,8 @@ impl Reruns<'_> {
         }
     }
 
-    /// What one run of all tests but these wrote, with no more than `at_once` at the same time, if
-    /// its process came to its end.
+    /// Runs all tests except `skipped`, at most `at_once` at the same time. Returns the output if
+    /// the process finished.
     fn all(
         &self,
         binary: &TestBinary,
@@ -88,7 +91,7 @@ impl Reruns<'_> {
 }
 
 impl Together {
-    /// Adds what libtest wrote of one run.
+    /// Adds the results of one run from libtest's output.
     fn add(&mut self, output: &str) {
         self.runs += 1;
         for line in output.lines() {
@@ -99,7 +102,7 @@ impl Together {
         }
     }
 
-    /// Writes what the runs show of a test that passed until now.
+    /// Writes the results of a test that passed until now into its report.
     fn write(&self, case: &TestCase, report: &mut TestReport, timeout: Duration) {
         if !report.verdict.passes() || self.runs == 0 || case.ignored {
             return;
@@ -117,12 +120,11 @@ impl Together {
             self.runs
         ));
         let failure = ended::explain(case, &Outcome::Failed, output, timeout);
-        let failure = FailureReport::new(Outcome::Failed, Some(failure));
-        report.failures.push(failure);
+        report.failures.push(FailureReport::new(Outcome::Failed, Some(failure)));
     }
 }
 
-/// What libtest shows of the output of a test that failed.
+/// Returns the output of a failed test as libtest shows it.
 fn captured<'o>(output: &'o str, name: &str) -> Option<&'o str> {
     let (_, rest) = output.split_once(&format!("---- {name} stdout ----\n"))?;
     let end = rest.find("\n---- ").or_else(|| rest.find("\nfailures:\n"));

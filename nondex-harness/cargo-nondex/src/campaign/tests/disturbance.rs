@@ -1,4 +1,5 @@
-//! Tests of interference by others, or by their own earlier runs, outside the process.
+//! Tests of interference outside of the process, by other tests or by earlier runs of the same
+//! test.
 
 use super::*;
 
@@ -20,8 +21,7 @@ fn a_test_never_runs_at_once_with_itself() {
 
 #[test]
 fn tests_that_disturb_each_other_are_judged_from_runs_alone() {
-    // The first run of each reaches the barrier with the others, so that they are sure to disturb
-    // each other once.
+    // The first run of each test waits for that of the other, so the tests disturb each other once.
     let mut project = Project::new(
         Harness::Nondex,
         r#"touch "started.$name"
@@ -40,8 +40,9 @@ fn tests_that_disturb_each_other_are_judged_from_runs_alone() {
     assert_eq!(crate::report::exit_code(&report), crate::exit_code::ExitCode::Ok);
 }
 
-/// A test that makes a folder and leaves it, under a name that is `random` or not. It finds what an
-/// earlier run left only because random values are the same in every run, or whatever runs it.
+/// Returns a project whose tests create a folder and leave it, under a random or a fixed name. With
+/// a random name, a run only finds the folder of an earlier run because this tool repeats random
+/// values. With a fixed name, it finds the folder in any case.
 fn folder_is_left_behind(random: bool, tests: &[&str]) -> Project {
     let family = if random { "entropy" } else { "hash_map" };
     let body = r#"point 1 3 100
@@ -59,7 +60,7 @@ fn folder_is_left_behind(random: bool, tests: &[&str]) -> Project {
 fn a_folder_that_is_left_behind_under_a_random_name_is_no_finding() {
     for tests in [&["a"][..], &["a", "b"]] {
         let project = folder_is_left_behind(true, tests);
-        // In the second campaign, every run but those in an empty folder finds it.
+        // In the second campaign, every run finds the folder, except those in an empty folder.
         for _ in 0..2 {
             let report = project.run();
             let stable: Vec<_> = tests.iter().map(|name| (*name, Verdict::Stable)).collect();

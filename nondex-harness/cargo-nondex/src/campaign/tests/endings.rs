@@ -1,4 +1,4 @@
-//! However a test ends, it is the result of that test.
+//! Tests of misbehaving tests: however a test ends, that is its result.
 
 use super::*;
 
@@ -29,7 +29,7 @@ fn what_a_misbehaving_test_does_is_the_result_of_that_test() {
                 test.name.as_str(),
                 test.verdict,
                 failure.map(|failure| failure.outcome.clone()),
-                // How the parser words it is its own matter.
+                // The parser's own wording is not compared.
                 failure.map_or("", |failure| {
                     let (what, why) = (failure.message.as_str(), " not an event");
                     what.split_once(why).map_or(what, |(what, _)| what)

@@ -1,8 +1,8 @@
-//! What is heard of a campaign while it runs, and what is left of one that is stopped.
+//! Tests of a campaign's progress events, and of the report of a stopped campaign.
 
 use super::*;
 
-/// Counts what it hears, and stops after a number of runs.
+/// Listener that counts events, and stops the campaign after a number of runs.
 #[derive(Debug, Default)]
 struct Counter {
     started: AtomicU64,
@@ -37,7 +37,7 @@ fn progress_hears_of_every_run_and_every_judgement() {
     let [started, finished, judged] =
         [counter.started, counter.finished, counter.judged].map(AtomicU64::into_inner);
     assert_eq!(finished, 54);
-    // On a busy machine runs take long, and one that cannot be confined is started twice.
+    // On a busy machine, runs take long. A run that cannot be confined is started twice.
     assert!(started >= finished);
     assert_eq!(judged, 2);
     assert!(!report.partial);

@@ -1,17 +1,17 @@
-//! Tests of which runs are made at once where some tests are in a group, or take several slots.
+//! Tests of which runs are made concurrently if some tests are in a group or take several slots.
 
 use std::sync::{Arc, Barrier};
 
 use super::*;
 use crate::judge::slots::TestGroup;
 
-/// Tests that run several times, and what each takes.
+/// Tests that run several times, and what each requires.
 struct Limited {
     required: Vec<Required>,
     running: Mutex<Vec<usize>>,
-    /// What ran at once, each time that a run began.
+    /// Running tests, each time that a run began.
     seen: Mutex<Vec<Vec<usize>>>,
-    /// What one run of each of these waits for.
+    /// Two tests of which each run waits for a run of the other.
     together: Option<([usize; 2], Barrier)>,
 }
 
@@ -44,7 +44,7 @@ impl Workload for Limited {
         self.required[test].clone()
     }
 
-    /// Several runs of one test are made at once, too.
+    /// Returns true, so that several runs of one test are made concurrently, too.
     fn takes_long(&self, _test: usize, _runs: &Runs) -> bool {
         true
     }
@@ -86,7 +86,8 @@ fn in_group(name: &str, max_threads: usize) -> Required {
 #[test]
 fn no_two_tests_of_a_group_of_one_run_at_once_and_tests_of_two_groups_do() {
     let required = ["port", "port", "port", "lock"].map(|name| in_group(name, 1));
-    // Each run of the last port waits for a run of the lock.
+    // Each run of the last test of the group `port` waits for a run of the test of the group
+    // `lock`.
     let seen = Limited::executed(required.to_vec(), Some([2, 3]));
     assert_eq!(seen.len(), 20);
     let is_port = |test: &&usize| **test < 3;

@@ -1,9 +1,9 @@
-//! Tests of how a campaign ends after some failures.
+//! Tests of how a campaign ends after the maximum number of failures.
 
 use super::*;
 
-/// Tests that run once. Those that fail need further runs and a plain build, in which some fail,
-/// too.
+/// Tests that run once. Those that fail need further runs and a plain build, in which some of them
+/// fail too.
 struct Failing<'a> {
     further: usize,
     fails: &'a [usize],
@@ -41,7 +41,7 @@ impl Workload for Failing<'_> {
         _setting: Setting,
     ) -> Result<Run, Unmade> {
         self.begun.lock().unwrap().push(test);
-        // One that takes time: further runs of a test come after the first ones of the others.
+        // The run takes time, so further runs of a test come after the first runs of the others.
         let took = Duration::from_millis(1);
         let run = simulation::run(!self.fails.contains(&test), [1]);
         Ok(Run { took, ..run })
@@ -58,13 +58,13 @@ impl Workload for Failing<'_> {
     }
 }
 
-/// The tests that are begun, one at a time, of six; whether it was cancelled, and the tests that
-/// are.
+/// Runs six tests, one at a time. Returns the tests that were begun, whether the campaign was
+/// cancelled, and the cancelled tests.
 fn begun(max: usize, fails: &[usize], fails_plainly: &[usize]) -> (Vec<usize>, bool, Vec<usize>) {
     begun_with(0, max, fails, fails_plainly)
 }
 
-/// The same, where a test that fails needs this number of further runs.
+/// Does the same as [`begun`], but a test that fails needs this number of further runs.
 fn begun_with(
     further: usize,
     max: usize,
