@@ -1,4 +1,4 @@
-//! What is different between commits, and the working tree.
+//! Differences between commits and the working tree.
 
 mod diff;
 mod kind;
@@ -15,52 +15,54 @@ use super::index::Index;
 use super::syntax::number;
 use crate::error::{Error, Result};
 
-/// What is different between two states of a project.
+/// Differences between two states of a project.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
-    /// The files that are, by their paths from the root of the repository.
+    /// Changed files, by their paths from the root of the repository.
     pub files: BTreeMap<String, FileChange>,
 }
 
-/// What is different in a file: nothing is known of one that is no text, or of which only the mode
-/// changed.
+/// Differences in a file. Empty if only its mode changed, or if an untracked file is not text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileChange {
-    /// New and changed lines, from 1, of the file as it is afterwards.
+    /// New and changed lines, from 1, in the new state of the file.
     pub lines: BTreeSet<u32>,
-    /// Where more than blank lines and comments was deleted, and less put in its place: the line
-    /// before it and the last one of what is there instead, of the file as it is afterwards.
+    /// Places where lines of code were deleted and fewer put in their place: the line before them,
+    /// and the last one of the new lines. Blank lines and comments do not count as code. Line
+    /// numbers are those of the new state.
     pub deletions: BTreeSet<u32>,
-    /// The first line whose number is another one than before.
+    /// First line of the new state whose number has changed.
     pub moved: Option<u32>,
 }
 
 impl FileChange {
-    /// The first line of what is different, or of the file.
+    /// Returns the first changed line, or 1 if no line is known.
     pub fn first(&self) -> u32 {
         self.lines.iter().chain(&self.deletions).min().copied().unwrap_or(1)
     }
 }
 
-/// What a commit changed, compared with its first parent.
+/// Returns what a commit changed, compared with its first parent.
 ///
 /// # Errors
-/// When git cannot say.
+/// Returns a set-up error if git fails.
 pub fn changes(git: &Git, commit: &str) -> Result<Changes> {
     Changes::read(git, &["show", "--first-parent", "--format=", commit])
 }
 
-/// What is different between a commit and the working tree, with what is staged and what git does
-/// not know yet, but for what cargo writes there by itself: each build may write it.
+/// Returns the differences between a commit and the working tree, with staged changes and untracked
+/// files. Leaves out untracked files that cargo writes by itself, because each build may write
+/// them.
 ///
 /// # Errors
-/// When git cannot say.
+/// Returns a set-up error if git fails.
 pub fn since(git: &Git, commit: &str) -> Result<Changes> {
     let shown = Index::if_hidden(git)?;
     let git = shown.as_ref().map_or(git, |index| &index.git);
     let mut changes = Changes::read(git, &["diff", commit])?;
     let untracked = ["ls-files", "--others", "--exclude-standard", "--full-name", "-z", ":/"];
-    for file in paths(&git.read(&untracked)?).filter(|file| !is_cargos(git.root(), file)) {
+    for file in paths(&git.read(&untracked)?).filter(|file| !is_written_by_cargo(git.root(), file))
+    {
         let text = std::fs::read_to_string(git.root().join(file)).unwrap_or_default();
         let count = number(text.lines().count());
         let change = FileChange { lines: (1..=count).collect(), ..FileChange::default() };
@@ -69,27 +71,29 @@ pub fn since(git: &Git, commit: &str) -> Result<Changes> {
     Ok(changes)
 }
 
-/// Whether cargo writes an untracked file when it builds: a lock file, or what is in a folder of
-/// its own.
-fn is_cargos(root: &Utf8Path, file: &str) -> bool {
+/// Returns whether cargo writes an untracked file when it builds: a lock file, or a file in a
+/// folder that cargo tags as a cache.
+fn is_written_by_cargo(root: &Utf8Path, file: &str) -> bool {
     let file = Utf8Path::new(file);
     let mut folders = file.ancestors().skip(1).filter(|folder| *folder != "");
     file.file_name() == Some("Cargo.lock")
         || folders.any(|folder| root.join(folder).join("CACHEDIR.TAG").exists())
 }
 
-/// The commit that a change is compared with: the one that is named, or where `HEAD` left the
-/// branch that is named and went on since; or else `HEAD`, or its parent when nothing was changed
-/// since.
+/// Returns the commit that a change is compared with. If `HEAD` and the commit `named` both went on
+/// since their common ancestor, it is that ancestor. Otherwise it is the commit `named`. Without a
+/// name, it is `HEAD`, or its parent if nothing changed since `HEAD`.
 ///
 /// # Errors
-/// When there is none, with the reason.
+/// Returns an error with the reason if there is no such commit.
 pub fn base(git: &Git, named: Option<&str>) -> Result<Commit> {
     if let Some(named) = named {
         let named = git.commit(named)?;
-        let fork = git.fork(&named.id).filter(|fork| *fork != named.id);
-        // A commit that is ahead is compared with as it is.
-        let fork = fork.filter(|_| !git.leads_to("HEAD", &named.id));
+        let fork = git
+            .fork(&named.id)
+            .filter(|fork| *fork != named.id)
+            // If `named` only continues `HEAD`, the comparison is with `named` itself.
+            .filter(|_| !git.leads_to("HEAD", &named.id));
         return fork.map_or(Ok(named), |fork| git.commit(&fork));
     }
     let head = git
@@ -111,16 +115,15 @@ pub fn base(git: &Git, named: Option<&str>) -> Result<Commit> {
     })
 }
 
-/// Paths that each end in NUL.
+/// Returns the paths in a text, each of which ends in NUL.
 fn paths(text: &str) -> impl Iterator<Item = &str> {
     text.split('\0').filter(|path| !path.is_empty())
 }
 
 impl Changes {
-    /// What this command of git shows.
+    /// Reads the differences that this command of git shows.
     pub(super) fn read(git: &Git, command: &[&str]) -> Result<Self> {
-        // Whatever the user's configuration and the attributes of files say of how a difference is
-        // shown.
+        // These options override the user's configuration and the attributes of files.
         let plain = [
             "--no-color",
             "--no-ext-diff",
@@ -132,16 +135,17 @@ impl Changes {
             "--submodule=short",
             "--ignore-submodules=none",
         ];
-        let asked = |more: &[&str]| git.read(&[command, &plain, more, &["--"]].concat());
-        let mut changes = Changes::of_diff(&asked(&["--unified=0", "--no-prefix"])?);
-        // A file that is no text has no lines in a diff.
-        for file in paths(&asked(&["--name-only", "-z"])?) {
+        let read = |more: &[&str]| git.read(&[command, &plain, more, &["--"]].concat());
+        let mut changes = Changes::of_diff(&read(&["--unified=0", "--no-prefix"])?);
+        // Some changed files have no lines in a diff, for example if only the mode changed.
+        for file in paths(&read(&["--name-only", "-z"])?) {
             changes.files.entry(file.to_owned()).or_default();
         }
         Ok(changes)
     }
 
-    /// How many files of each kind there are; the test is, or was, in these files.
+    /// Returns the number of changed files of this kind. The test is, or was, in the files
+    /// `of_test`.
     pub fn count(
         &self,
         kind: FileKind,
@@ -151,7 +155,7 @@ impl Changes {
         self.files.keys().filter(|file| kind_of(file, of_test, &text_of) == kind).count()
     }
 
-    /// The changed line of `file` that is nearest to `line`.
+    /// Returns the changed line of `file` that is nearest to `line`.
     pub fn nearest(&self, file: &str, line: u32) -> Option<u32> {
         self.files.get(file)?.lines.iter().copied().min_by_key(|changed| changed.abs_diff(line))
     }

@@ -1,4 +1,4 @@
-//! A checkout of our own: it has the objects of the user's repository, and nothing else of it.
+//! Separate checkout that shares only the objects of the user's repository.
 
 use std::fs;
 
@@ -7,25 +7,24 @@ use camino::{Utf8Path, Utf8PathBuf};
 use super::git::Git;
 use crate::error::{Error, Result};
 
-/// A checkout in which one commit after another is tried.
+/// Checkout in which one commit after another is tried.
 #[derive(Debug)]
 pub struct Copy {
     git: Git,
     of: Git,
-    /// The lock file of the user's workspace, for commits that have none.
+    /// Lock file of the user's workspace, for commits that have none.
     lockfile: Option<String>,
     workspace: Utf8PathBuf,
 }
 
 impl Copy {
-    /// A copy of `of` in `folder`, the one from last time if it is there; `workspace` is the root
-    /// of the user's workspace.
+    /// Creates a copy of `of` in `folder`, or reuses the previous one there. `workspace` is the
+    /// root of the user's workspace.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// Returns a set-up error if the copy cannot be made.
     pub fn of(of: &Git, workspace: &Utf8Path, folder: &Utf8Path) -> Result<Self> {
-        let resolved = workspace.canonicalize_utf8();
-        let resolved = resolved.as_deref().unwrap_or(workspace);
+        let resolved = workspace.canonicalize_utf8().unwrap_or_else(|_| workspace.to_owned());
         let relative = resolved.strip_prefix(of.root()).map_err(|_| {
             Error::setup(format!(
                 "the workspace `{workspace}` is not in the repository `{}`",
@@ -53,7 +52,8 @@ impl Copy {
         Ok(copy)
     }
 
-    /// Whether a copy of last time still has all that leads to today's commits.
+    /// Returns whether a previous copy is a repository of its own and has the user's current
+    /// `HEAD`.
     fn is_usable(&self) -> bool {
         let folder = self.git.root();
         let own = |git: &Git| git.read(&["rev-parse", "--show-toplevel"]).ok();
@@ -63,15 +63,15 @@ impl Copy {
         is_own && self.git.read(&["cat-file", "-e", head.trim()]).is_ok()
     }
 
-    /// The root of the workspace in the copy.
+    /// Returns the root of the workspace in the copy.
     pub fn workspace(&self) -> &Utf8Path {
         &self.workspace
     }
 
-    /// Checks a commit out, with nothing of another one left.
+    /// Checks out a commit, and removes everything that belongs to another one.
     ///
     /// # Errors
-    /// When it cannot be, such as for a submodule that is nowhere on this machine.
+    /// Returns a set-up error if this fails, for example if a submodule is missing on this machine.
     pub fn check_out(&self, commit: &str) -> Result<()> {
         self.git.read(&["checkout", "--quiet", "--force", "--detach", commit])?;
         self.git.read(&["clean", "-ffdxq"])?;
@@ -79,8 +79,8 @@ impl Copy {
         let root = self.workspace.join("Cargo.toml");
         let failed = |e| Error::setup(format!("failed to write in `{}`: {e}", self.workspace));
         if let Ok(manifest) = fs::read_to_string(&root) {
-            // The copy is below the user's own workspace, to which cargo must not take it to
-            // belong.
+            // The copy is below the user's workspace. Without this section, cargo would take it for
+            // a part of that workspace.
             let is_root = manifest.lines().any(|line| line.trim_start().starts_with("[workspace"));
             if !is_root {
                 fs::write(&root, format!("{manifest}\n[workspace]\n")).map_err(failed)?;
@@ -93,7 +93,7 @@ impl Copy {
         Ok(())
     }
 
-    /// Checks the submodules out, from where the user has them.
+    /// Checks out the submodules from the user's own checkouts of them.
     fn submodules(&self) -> Result<()> {
         if !self.git.root().join(".gitmodules").is_file() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Calls of `git` that read.
+//! Calls of the program `git`.
 
 use std::collections::BTreeSet;
 use std::process::{Command, Stdio};
@@ -7,46 +7,46 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::error::{Error, Result};
 
-/// How many lines before and after a line are near to it.
+/// Number of lines before and after a line that count as near to it.
 const NEAR: u32 = 5;
 
-/// How many commits are looked at that changed the same lines.
+/// Maximum number of commits that are examined because they changed the same lines.
 const MAX_CHANGES: usize = 4;
 
-/// The repository around a folder.
+/// Repository that contains a folder.
 #[derive(Clone, Debug)]
 pub struct Git {
     root: Utf8PathBuf,
-    /// Environment variables that it gets.
+    /// Additional environment variables for `git`.
     variables: Vec<(&'static str, String)>,
 }
 
-/// A commit.
+/// Commit of a repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Commit {
-    /// Its full name.
+    /// Full hash.
     pub id: String,
-    /// When it was committed, in seconds since 1970.
+    /// Commit time, in seconds since 1970.
     pub time: i64,
-    /// The day of that, where it was committed, as `2026-11-22`.
+    /// Commit date in the committer's time zone, such as `2026-11-22`.
     pub date: String,
-    /// The first line of its message.
+    /// First line of the message.
     pub subject: String,
 }
 
-/// How many digits of a commit's name are shown.
+/// Number of digits of a commit's hash that are shown.
 const SHORT: usize = 10;
 
-/// The name of a commit as it is shown.
+/// Returns the hash of a commit as it is shown.
 pub fn short(commit: &str) -> &str {
     commit.get(..SHORT).unwrap_or(commit)
 }
 
 impl Git {
-    /// The repository that `folder` is in.
+    /// Returns the repository that contains `folder`.
     ///
     /// # Errors
-    /// When there is no `git`, no repository, or no commit in it.
+    /// Returns a set-up error if there is no `git` or no repository.
     pub fn around(folder: &Utf8Path) -> Result<Self> {
         let there = Git::at(folder);
         let root = there
@@ -55,7 +55,7 @@ impl Git {
         Ok(Git::at(root.trim_end().into()))
     }
 
-    /// The same, told something by a variable.
+    /// Returns the same repository with this environment variable for `git`.
     pub(super) fn with(&self, name: &'static str, value: &str) -> Self {
         let mut git = self.clone();
         git.variables.retain(|(known, _)| *known != name);
@@ -63,39 +63,40 @@ impl Git {
         git
     }
 
-    /// The repository whose root this is.
+    /// Returns the repository with this root.
     pub(super) fn at(root: &Utf8Path) -> Self {
         Git { root: root.to_owned(), variables: Vec::new() }
     }
 
-    /// The top folder of the checkout.
+    /// Returns the top folder of the checkout.
     pub fn root(&self) -> &Utf8Path {
         &self.root
     }
 
-    /// What `git` writes when it is called so.
+    /// Calls `git` and returns what it writes to stdout.
     ///
     /// # Errors
-    /// A set-up error with its message.
+    /// Returns a set-up error with the message of `git`.
     pub fn read(&self, arguments: &[&str]) -> Result<String> {
         let failed = |what: String| {
             Error::setup(format!("`git {}` failed: {what}", arguments.first().unwrap_or(&"")))
         };
         let output = self.command(arguments).output().map_err(|e| failed(e.to_string()))?;
         if !output.status.success() {
-            let said = String::from_utf8_lossy(&output.stderr);
-            return Err(failed(said.trim().to_owned()));
+            let message = String::from_utf8_lossy(&output.stderr);
+            return Err(failed(message.trim().to_owned()));
         }
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
-    /// A call in this repository, whatever repository our own environment names; it asks nobody
-    /// anything, writes no index only to keep it fresh, divides none, and runs neither a hook nor
-    /// what watches files.
+    /// Returns a call of `git` in this repository, whatever repository this program's environment
+    /// names. The call never asks the user, runs no hooks and no file-system monitor, and does not
+    /// split the index. It does not write the index only to refresh it.
     pub(super) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new("git");
         for (name, _) in std::env::vars_os() {
             let text = name.to_string_lossy();
+            // The user's configuration in the environment still applies.
             if text.starts_with("GIT_") && !text.starts_with("GIT_CONFIG") {
                 command.env_remove(&name);
             }
@@ -114,14 +115,14 @@ impl Git {
         command
     }
 
-    /// The commit that `revision` names.
+    /// Returns the commit that `revision` names.
     ///
     /// # Errors
-    /// When it names none.
+    /// Returns a usage error if it names none.
     pub fn commit(&self, revision: &str) -> Result<Commit> {
         let of_commit = format!("{revision}^{{commit}}");
-        let id = self.read(&["rev-parse", "--verify", "--quiet", "--end-of-options", &of_commit]);
-        let id = id.map_err(|_| {
+        let find = ["rev-parse", "--verify", "--quiet", "--end-of-options", &of_commit];
+        let id = self.read(&find).map_err(|_| {
             let why = if self.is_complete() {
                 ""
             } else {
@@ -141,17 +142,17 @@ impl Git {
         })
     }
 
-    /// Whether every commit that leads to `revision` is there.
+    /// Returns whether the repository has its whole history: it is no shallow clone.
     pub fn is_complete(&self) -> bool {
         let shallow = self.read(&["rev-parse", "--is-shallow-repository"]);
         shallow.is_ok_and(|answer| answer.trim() == "false")
     }
 
-    /// The commits that lead to `bad` and to none of `good`, themselves among them, each with how
-    /// many of these are known once it is tried, at least. The best to try comes first.
+    /// Returns the commits that lead to `bad` and to none of `good`, including `bad` itself. The
+    /// commit that halves the others best comes first.
     ///
     /// # Errors
-    /// When git cannot say.
+    /// Returns a set-up error if git fails.
     pub fn between(&self, bad: &str, good: &[&str]) -> Result<Vec<String>> {
         let mut arguments = vec!["rev-list", "--bisect-all", bad, "--not"];
         arguments.extend(good);
@@ -160,30 +161,30 @@ impl Git {
         Ok(ids.map(str::to_owned).collect())
     }
 
-    /// The commit at which `HEAD` and a commit went different ways, if they have one in common.
+    /// Returns the last common ancestor of `HEAD` and a commit, if there is one.
     pub(super) fn fork(&self, commit: &str) -> Option<String> {
         Some(self.read(&["merge-base", commit, "HEAD"]).ok()?.trim().to_owned())
     }
 
-    /// Whether `before` leads to `after`.
+    /// Returns whether `before` is `after` or an ancestor of it.
     pub fn leads_to(&self, before: &str, after: &str) -> bool {
         self.read(&["merge-base", "--is-ancestor", before, after]).is_ok()
     }
 
-    /// The parents of a commit.
+    /// Returns the parents of a commit.
     ///
     /// # Errors
-    /// When git cannot say.
+    /// Returns a set-up error if git fails.
     pub fn parents(&self, commit: &str) -> Result<Vec<String>> {
         let text = self.read(&["show", "--no-patch", "--format=%P", commit])?;
         Ok(text.split_whitespace().map(str::to_owned).collect())
     }
 
-    /// The commits, the newest first, that changed what is near to this line of a file in `commit`,
-    /// a few at most.
+    /// Returns the last few commits that changed lines near this one of a file in `commit`, newest
+    /// first.
     ///
     /// # Errors
-    /// When git cannot say.
+    /// Returns a set-up error if git fails.
     pub fn changed_near(&self, commit: &str, file: &str, line: u32) -> Result<Vec<String>> {
         let lines = self.text(commit, file).map_or(0, |text| text.lines().count());
         let lines = u32::try_from(lines).unwrap_or(u32::MAX);
@@ -198,17 +199,17 @@ impl Git {
         Ok(text.lines().map(str::to_owned).collect())
     }
 
-    /// The files of a commit, by their paths from the root.
+    /// Returns the files of a commit, by their paths from the root.
     ///
     /// # Errors
-    /// When git cannot say.
+    /// Returns a set-up error if git fails.
     pub fn files(&self, commit: &str) -> Result<BTreeSet<String>> {
         let text = self.read(&["ls-tree", "-r", "-z", "--full-tree", "--name-only", commit])?;
         Ok(text.split('\0').filter(|file| !file.is_empty()).map(str::to_owned).collect())
     }
 
-    /// Whether a source has one of these names in it, or one of these texts: in a tree, or in the
-    /// working tree.
+    /// Returns whether a source or manifest contains one of these texts, between word boundaries.
+    /// Searches `tree`, or the working tree if it is `None`.
     pub fn mentions(&self, tree: Option<&str>, names: &[&str]) -> bool {
         let mut words = vec!["grep", "--quiet", "--word-regexp", "--fixed-strings"];
         words.extend(names.iter().flat_map(|name| ["-e", name]));
@@ -216,8 +217,8 @@ impl Git {
         self.read(&words).is_ok()
     }
 
-    /// Whether a source has this name of a file in it, outside of its documentation attributes: in
-    /// a tree, or in the working tree.
+    /// Returns whether a source contains this file name, outside of comments and documentation
+    /// attributes. Searches `tree`, or the working tree if it is `None`.
     pub fn is_named(&self, tree: Option<&str>, name: &str) -> bool {
         let tree = tree.unwrap_or("--untracked");
         let words = ["grep", "-h", "--fixed-strings", "-e", name, tree, "--", ":/*.rs"];
@@ -229,7 +230,7 @@ impl Git {
         lines.lines().any(|line| !is_documentation(line))
     }
 
-    /// The text of a file in a commit, if it is there.
+    /// Returns the text of a file in a commit, if it exists there.
     pub fn text(&self, commit: &str, file: &str) -> Option<String> {
         self.read(&["show", &format!("{commit}:{file}")]).ok()
     }

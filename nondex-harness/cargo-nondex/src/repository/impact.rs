@@ -1,10 +1,11 @@
-//! What a difference between two texts of a source acts on: a statement, a function or the crate.
+//! Determines what a difference between two texts of a source affects: a statement, a function or
+//! the crate.
 //!
 //! The rules are a coarser form of DeFlaker's hybrid tracking (Bell, Legunsen, Hilton, Eloussi,
 //! Yung, Marinov, "DeFlaker: automatically detecting flaky tests", ICSE 2018), for Rust. Code in a
-//! function is tracked by its statement, a new function as a whole. All else affects the crate,
-//! unless it is new and has a name that nothing had before. Items are compared by their tokens, so
-//! comments, documentation and layout are no difference.
+//! function is tracked by its statement, and a new function as a whole. Everything else affects the
+//! crate, unless it is new and has a name that nothing had before. Items are compared by their
+//! tokens, so changes of comments, documentation and layout do not count.
 
 use std::collections::BTreeSet;
 
@@ -12,37 +13,37 @@ use super::changes::FileChange;
 use super::items::{Function, Item, Items, Kind, items};
 use super::syntax::length;
 
-/// What a test must run so that a change may act on it.
+/// Code that a test must run to be affected by a change.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reach {
-    /// One of these lines of the file, the first to the last, from 1; where the compiler made
-    /// nothing of any of them, one of the function that they are in, which come second.
+    /// One of these lines of the file, the first to the last, from 1. If the compiler generated no
+    /// code for them, one of the lines of their function, which come second.
     Lines((u32, u32), (u32, u32)),
-    /// Anything in the crate, or in one that depends on it.
+    /// Any code in the crate, or in a crate that depends on it.
     Crate,
 }
 
-/// A change: the line, from 1, and what must run to reach it.
+/// Changed line, with the code that must run to reach it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Tracked {
-    /// The changed line, or the one before what was deleted.
+    /// Changed line, from 1, or the line before deleted ones.
     pub line: u32,
-    /// What must be run.
+    /// Code that must run.
     pub reach: Reach,
 }
 
-/// Two states of the sources.
+/// One of two states of the sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// The one whose lines tests run.
+    /// State whose lines the tests run.
     Ran,
-    /// The one that it differs from.
+    /// State that it is compared with.
     Other,
 }
 
-/// What a difference acts on between two texts of a file, which may not be there; `change` has the
-/// lines of `ran`. `is_used` is whether a state of the sources has a name, which may be one of a
-/// module with a file.
+/// Returns what the difference between two texts of a file affects. A text is `None` if that state
+/// has no such file. `change` has the lines of `ran`. `is_used` returns whether a state of the
+/// sources uses a name, which may be the name of a module with a file.
 pub fn tracked(
     ran: Option<&str>,
     other: Option<&str>,
@@ -70,6 +71,7 @@ pub fn tracked(
     found.found.into_iter().collect()
 }
 
+/// Collects the effects of a difference.
 struct Finder<'a> {
     change: &'a FileChange,
     is_used: &'a dyn Fn(Side, &str, bool) -> bool,
@@ -91,13 +93,15 @@ impl Finder<'_> {
         lines.into_iter().for_each(|line| self.add(line, reach.clone()));
     }
 
+    /// Adds an item that affects the crate, unless it only contains others.
     fn of_crate(&mut self, item: &Item) {
         if !matches!(item.kind, Kind::Block) {
             self.all(item, &Reach::Crate);
         }
     }
 
-    /// Adds an item that only one side has, with these items; `others` are those of the other side.
+    /// Adds an item that only one side has. `own` has all items of that side, and `others` those of
+    /// the other side.
     fn only(&mut self, side: Side, item: &Item, [own, others]: [&Items; 2]) {
         let is_known = || self.found.iter().any(|known| known.reach == Reach::Crate);
         if side == Side::Other && is_known() {
@@ -107,26 +111,26 @@ impl Finder<'_> {
             let searched = if side == Side::Ran { Side::Other } else { Side::Ran };
             (self.is_used)(searched, name, is_module)
         };
-        // Only what is new, or gone, together with it can name it.
+        // Only items that are new or removed together with it can name it.
         let is_inside = own.contains_key(&item.parent) && !others.contains_key(&item.parent);
         let acts = match &item.kind {
             Kind::Block => false,
-            Kind::Distant => true,
+            Kind::WholeCrate => true,
             Kind::Inside => !is_inside,
             Kind::Named(name) => !is_inside && is_used(name, false),
             Kind::Module(name) => !is_inside && is_used(name, true),
-            // What knew the type may now use what the trait provides.
+            // Code that used the type before may now use what the trait provides.
             Kind::Implementation(of) => {
                 let is_it = |item: &Item| matches!(&item.kind, Kind::Named(name) if name == of);
                 let is_new = own.values().flatten().any(is_it);
                 !is_new || others.values().flatten().any(is_it) || is_used(of, false)
             }
-            Kind::Function(function) if !function.is_quiet => true,
+            Kind::Function(function) if !function.has_harmless_attributes => true,
             Kind::Function(function) if function.is_test || is_inside => false,
             Kind::Function(function) => match side {
-                // Whoever calls it runs it.
+                // Callers of the function run its lines, except when the compiler evaluates it.
                 Side::Ran => function.is_const && is_used(&function.name, false),
-                // What a trait provides is called instead.
+                // Calls now reach the trait's default function.
                 Side::Other => function.is_of_trait || is_used(&function.name, false),
             },
         };
@@ -144,11 +148,11 @@ impl Finder<'_> {
         }
     }
 
-    /// Adds what is different in an item that both sides have.
+    /// Adds the differences in an item that both sides have.
     fn both(&mut self, item: &Item, other: &Item) {
         let is_same = item.head.are_same(&other.head);
         match (&item.kind, &other.kind) {
-            // Nobody depends on what a test is called with, or made of.
+            // No other code depends on the signature and the attributes of a test.
             (Kind::Function(function), Kind::Function(other))
                 if !is_same && function.is_test && other.is_test =>
             {
@@ -169,7 +173,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Adds what is different in the body of a function.
+    /// Adds the differences in the body of a function.
     fn body(&mut self, item: &Item, function: &Function, other: &Function) {
         let whole = whole(item, function);
         let before = self.found.len();
@@ -188,7 +192,7 @@ impl Finder<'_> {
             self.found.insert(Tracked { line, reach });
         }
         for &line in &self.change.deletions {
-            // What was there ran between the lines around it.
+            // The deleted code ran between these two lines.
             if [line, line + 1].iter().all(|line| function.lines.contains(line)) {
                 let is_in_item = is_in_item(&[line, line + 1]);
                 let reach = if is_in_item { Reach::Crate } else { Reach::Lines(whole, whole) };
@@ -201,19 +205,20 @@ impl Finder<'_> {
     }
 }
 
-/// The lines of a function, with its head: what an attribute makes of it is there.
+/// Returns the lines of a function with its head, in which attributes may change its meaning.
 fn whole(item: &Item, function: &Function) -> (u32, u32) {
     let last = *function.lines.end();
     (item.head.lines().first().copied().unwrap_or(last), last)
 }
 
-/// The innermost statement that runs whenever code on a line of it does.
+/// Returns the innermost statement that runs whenever code on this line of it does.
 fn statement(function: &Function, line: u32) -> Option<(u32, u32)> {
     let is_head = function.inside.heads.iter().any(|head| head.contains(&line));
     let around = function
         .inside
         .statements
         .iter()
+        // A pattern or a guard may run without the body of its arm.
         .filter(|range| range.contains(&line) && !(is_head && *range.start() >= line));
     let innermost = around.min_by_key(|range| length(range))?;
     Some((*innermost.start(), *innermost.end()))

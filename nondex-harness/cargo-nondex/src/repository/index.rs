@@ -1,5 +1,4 @@
-//! A copy of the index, which hides no changes: the user's own may say of files that git is not to
-//! look at them.
+//! Copy of the index that hides no changes. The user's index may tell git not to check some files.
 
 use std::fs;
 
@@ -8,25 +7,25 @@ use camino::{Utf8Path, Utf8PathBuf};
 use super::git::Git;
 use crate::error::{Error, Result};
 
-/// A copy of the index, for the duration of a query.
+/// Copy of the index, for the duration of a query.
 #[derive(Debug)]
 pub(super) struct Index {
     path: Utf8PathBuf,
-    /// The repository, which takes this for its index.
+    /// Repository that uses the copy as its index.
     pub(super) git: Git,
 }
 
 impl Index {
-    /// A copy in a folder.
+    /// Creates a copy in a folder, which hides no changes.
     pub(super) fn of(git: &Git, folder: &Utf8Path) -> Result<Self> {
         let path = folder.join(format!("nondex-index-{}", std::process::id()));
         let theirs = git.read(&["rev-parse", "--git-path", "index"])?;
         copy(&git.root().join(theirs.trim_end()), &path);
         let index = Index { git: git.with("GIT_INDEX_FILE", path.as_str()), path };
         let hidden = hidden(&index.git)?;
-        // As many as a command line surely takes.
+        // A command line surely has room for 500 paths.
         for files in hidden.chunks(500) {
-            // It does only one of these at a time.
+            // git accepts only one of these options in a call.
             for shown in ["--no-assume-unchanged", "--no-skip-worktree"] {
                 let mut all = vec!["update-index", shown, "--"];
                 all.extend(files.iter().map(String::as_str));
@@ -36,7 +35,7 @@ impl Index {
         Ok(index)
     }
 
-    /// One that shows the changes that the user's hides; none where it hides nothing.
+    /// Creates a copy if the user's index hides changes. Returns `None` if it hides nothing.
     pub(super) fn if_hidden(git: &Git) -> Result<Option<Self>> {
         if hidden(git)?.is_empty() {
             return Ok(None);
@@ -54,8 +53,8 @@ impl Drop for Index {
     }
 }
 
-/// The files that git does not look at, though it could: those that are assumed to be unchanged,
-/// and those of a sparse checkout that are there all the same.
+/// Returns the files that git does not check for changes. These are the files that are assumed to
+/// be unchanged, and those that exist although a sparse checkout leaves them out.
 fn hidden(git: &Git) -> Result<Vec<String>> {
     let listed = git.read(&["ls-files", "-v", "-z", "--full-name", ":/"])?;
     let files = listed.split('\0').filter_map(|entry| {
@@ -69,8 +68,8 @@ fn hidden(git: &Git) -> Result<Vec<String>> {
     Ok(files.collect())
 }
 
-/// Copies an index, if there is one, with its time: a file that was changed as late as the index
-/// was written, or later, may have been changed unnoticed, so git reads it.
+/// Copies an index, if there is one, with its modification time. git reads each file again that was
+/// changed at this time or later, because the index may not show that change.
 fn copy(from: &Utf8Path, to: &Utf8Path) {
     let time = fs::metadata(from).and_then(|metadata| metadata.modified());
     let copied = time.and_then(|time| {
@@ -100,7 +99,7 @@ mod tests {
         repository.run(&["update-index", "--assume-unchanged", "assumed"]);
         repository.run(&["update-index", "--skip-worktree", "skipped", "absent"]);
         let root = repository.git.root();
-        // As a sparse checkout leaves it.
+        // A sparse checkout has no such file.
         fs::remove_file(root.join("absent")).unwrap();
         let index = fs::read(root.join(".git/index")).unwrap();
         let changed = || {

@@ -1,5 +1,4 @@
-//! The items of a source: how each acts on other code, its tokens, and where the code of functions
-//! is.
+//! Items of a source: how each affects other code, its tokens, and the lines of functions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,67 +6,68 @@ use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use quote::quote;
 use syn::visit::{self, Visit};
 
-use super::attributes::{are_quiet, may_be_read};
+use super::attributes::{are_harmless, may_read_documentation};
 use super::syntax::{Lines, lines, named, number};
 
-/// How an item that is new or gone acts on code that stays as it is.
+/// Effect of a new or removed item on code that stays unchanged.
 #[derive(Debug)]
 pub(super) enum Kind {
-    /// By this name, if that meant something else before.
+    /// Effect by this name, if the name meant something else before.
     Named(String),
-    /// By the name of a module, or by what the file of the module has.
+    /// Effect by the name of a module, or by the contents of the module's file.
     Module(String),
-    /// By what it gives a type of this name, unless that is new or gone, too.
+    /// Effect by what the item gives a type of this name, unless the type is new or removed too.
     Implementation(String),
-    /// By its name, or by being run.
+    /// Effect by the function's name, or by running it.
     Function(Function),
-    /// By what is around it: an import, or what an implementation has besides functions.
+    /// Effect by the item's parent. The item is an import, or anything but a function in an
+    /// implementation.
     Inside,
-    /// In no way: it only has other items.
+    /// No effect: it only contains other items.
     Block,
-    /// In any way.
-    Distant,
+    /// Any effect on the whole crate.
+    WholeCrate,
 }
 
-/// A function with a body.
+/// Function with a body.
 #[derive(Debug)]
 pub(super) struct Function {
     pub(super) name: String,
     pub(super) is_test: bool,
-    /// Whether no attribute may make something else of it.
-    pub(super) is_quiet: bool,
+    /// Whether no attribute may give it another meaning.
+    pub(super) has_harmless_attributes: bool,
     /// Whether the compiler may call it.
     pub(super) is_const: bool,
-    /// Whether it implements one of a trait, which may provide another one.
+    /// Whether it implements a function of a trait, which may have a default.
     pub(super) is_of_trait: bool,
     pub(super) body: Tokens,
     pub(super) lines: Lines,
     pub(super) inside: Inside,
 }
 
-/// The parts of a body.
+/// Parts of a function's body.
 #[derive(Debug, Default)]
 pub(super) struct Inside {
-    /// Statements, also those of the blocks in them.
+    /// Statements, including those in nested blocks.
     pub(super) statements: Vec<Lines>,
-    /// Patterns and conditions of arms: what follows them runs only where these match.
+    /// Patterns and guards of match arms. The code after them runs only if they match.
     pub(super) heads: Vec<Lines>,
-    /// Types, constants and the like.
+    /// Types, constants and other items, except for functions and imports.
     pub(super) items: Vec<Lines>,
 }
 
-/// An item, or the head of what has several.
+/// Item, or the head of an item that contains others.
 #[derive(Debug)]
 pub(super) struct Item {
     pub(super) kind: Kind,
-    /// The key of what is around it, without which nobody can name it.
+    /// Key of the enclosing item. Other code cannot name the item without it.
     pub(super) parent: String,
-    /// Its tokens, but for the body of a function and for documentation that no macro may read.
+    /// Tokens, without the body of a function and without documentation that no macro may read.
     pub(super) head: Tokens,
 }
 
 impl Item {
-    /// The lines that have a token of it.
+    /// Returns the lines that have a token of the item.
     pub(super) fn code(&self) -> BTreeSet<u32> {
         let mut lines = self.head.lines();
         if let Kind::Function(function) = &self.kind {
@@ -77,11 +77,11 @@ impl Item {
     }
 }
 
-/// Items by where they are and what they are called. There may be several of a key, on different
+/// Items by their place and name. A key has several items if they are compiled under different
 /// conditions.
 pub(super) type Items = BTreeMap<String, Vec<Item>>;
 
-/// The items of a source; `None` if it cannot be parsed.
+/// Returns the items of a source, or `None` if it cannot be parsed.
 pub(super) fn items(text: &str) -> Option<Items> {
     let file = syn::parse_file(text).ok()?;
     let mut finder = Finder::default();
@@ -92,7 +92,7 @@ pub(super) fn items(text: &str) -> Option<Items> {
     Some(finder.found)
 }
 
-/// The functions of a source, with the lines of their bodies.
+/// Returns the names of the functions of a source, with the lines of their bodies.
 pub(super) fn functions(text: &str) -> Vec<(String, Lines)> {
     let items = items(text).unwrap_or_default().into_values().flatten();
     let functions = items.filter_map(|item| match item.kind {
@@ -102,15 +102,16 @@ pub(super) fn functions(text: &str) -> Vec<(String, Lines)> {
     functions.collect()
 }
 
+/// Collects the items of a source.
 #[derive(Default)]
 struct Finder {
     found: Items,
-    /// The key of what is around.
+    /// Key of the enclosing item.
     place: String,
-    /// The same, or of a type's own implementation, which has no name, the type.
+    /// The same key, or that of the type for an inherent implementation, which has no name.
     parent: String,
-    /// Whether a macro that is around may read documentation.
-    is_read: bool,
+    /// Whether an enclosing macro may read documentation.
+    is_documentation_read: bool,
 }
 
 impl Finder {
@@ -118,12 +119,12 @@ impl Finder {
         let item = Item {
             kind,
             parent: self.parent.clone(),
-            head: Tokens::of(tokens, self.is_read || may_be_read(of)),
+            head: Tokens::of(tokens, self.is_documentation_read || may_read_documentation(of)),
         };
         self.found.entry(format!("{}::{name}", self.place)).or_default().push(item);
     }
 
-    /// Adds what has other items, and those by `inside`.
+    /// Adds an item that contains others, and those by calling `inside`.
     fn block(
         &mut self,
         name: &str,
@@ -133,12 +134,12 @@ impl Finder {
         inside: impl FnOnce(&mut Self),
     ) {
         self.add(name, kind, of, head);
-        let around = (self.place.clone(), self.parent.clone(), self.is_read);
+        let around = (self.place.clone(), self.parent.clone(), self.is_documentation_read);
         self.place = format!("{}::{name}", self.place);
         self.parent.clone_from(&self.place);
-        self.is_read |= may_be_read(of);
+        self.is_documentation_read |= may_read_documentation(of);
         inside(self);
-        (self.place, self.parent, self.is_read) = around;
+        (self.place, self.parent, self.is_documentation_read) = around;
     }
 
     fn item(&mut self, item: &syn::Item) {
@@ -157,18 +158,19 @@ impl Finder {
             Item::Trait(item) => self.of_trait(item),
             _ => {
                 let tokens = quote!(#item);
-                let (name, attributes) = named(item);
-                let name = name.filter(|name| are_quiet(attributes) && *name != "_");
+                let (ident, attributes) = named(item);
+                let name = ident.filter(|name| are_harmless(attributes) && *name != "_");
                 let (key, kind) = match (item, name.map(ToString::to_string)) {
                     (Item::Use(_), _) => (tokens.to_string(), Kind::Inside),
-                    (_, None) => (tokens.to_string(), Kind::Distant),
+                    (_, None) => (tokens.to_string(), Kind::WholeCrate),
                     (Item::Mod(_), Some(name)) => (format!("mod {name}"), Kind::Module(name)),
                     (_, Some(name)) => (name.clone(), Kind::Named(name)),
                 };
-                let around = self.is_read;
-                self.is_read |= matches!(item, Item::Macro(_));
+                let around = self.is_documentation_read;
+                // A macro may read the documentation in its input.
+                self.is_documentation_read |= matches!(item, Item::Macro(_));
                 self.add(&key, kind, attributes, &tokens);
-                self.is_read = around;
+                self.is_documentation_read = around;
             }
         }
     }
@@ -180,18 +182,18 @@ impl Finder {
         let head = quote!(impl #generics #of_trait #self_ty #condition);
         let is_parameter =
             |path: &syn::Path| generics.type_params().any(|own| path.is_ident(&own.ident));
-        let of = match &**self_ty {
+        let segment = match &**self_ty {
             syn::Type::Path(of) if !is_parameter(&of.path) => of.path.segments.last(),
             _ => None,
         };
-        let of = of.map(|last| last.ident.to_string());
-        // Nobody names what a type has but by the type.
+        let of = segment.map(|last| last.ident.to_string());
+        // Other code names the items of an inherent implementation by the type.
         let parent = format!("{}::{}", self.place, of.as_deref().unwrap_or_default());
         let kind = match of {
-            _ if !are_quiet(attrs) => Kind::Distant,
+            _ if !are_harmless(attrs) => Kind::WholeCrate,
             _ if !is_of_trait => Kind::Block,
             Some(of) => Kind::Implementation(of),
-            None => Kind::Distant,
+            None => Kind::WholeCrate,
         };
         self.block(&head.to_string(), kind, attrs, &quote!(#(#attrs)* #head), |finder| {
             if !is_of_trait {
@@ -215,7 +217,7 @@ impl Finder {
         let condition = &generics.where_clause;
         let head = quote!(#(#attrs)* #vis trait #ident #generics: #supertraits #condition);
         let name = ident.to_string();
-        let kind = if are_quiet(attrs) { Kind::Named(name.clone()) } else { Kind::Distant };
+        let kind = if are_harmless(attrs) { Kind::Named(name.clone()) } else { Kind::WholeCrate };
         self.block(&name, kind, attrs, &head, |finder| {
             for item in &item.items {
                 use syn::TraitItem;
@@ -229,7 +231,7 @@ impl Finder {
                     TraitItem::Const(item) => &item.ident,
                     TraitItem::Type(item) => &item.ident,
                     _ => {
-                        finder.add(&tokens.to_string(), Kind::Distant, &[], &tokens);
+                        finder.add(&tokens.to_string(), Kind::WholeCrate, &[], &tokens);
                         continue;
                     }
                 };
@@ -248,7 +250,7 @@ impl Finder {
     ) {
         let mut function = Function {
             is_test: of.iter().any(|attribute| attribute.path().is_ident("test")),
-            is_quiet: are_quiet(of),
+            has_harmless_attributes: are_harmless(of),
             is_const: signature.constness.is_some(),
             is_of_trait,
             body: Tokens::of(&quote!(#block), true),
@@ -277,12 +279,12 @@ impl<'a> Visit<'a> for Inside {
     }
 }
 
-/// Tokens, and the lines that each is on.
+/// Tokens, each with its lines.
 #[derive(Debug, Default)]
 pub(super) struct Tokens(Vec<(String, Lines)>);
 
 impl Tokens {
-    /// The tokens, with what is documentation or without it.
+    /// Converts tokens, with or without documentation.
     fn of(tokens: &TokenStream, with_documentation: bool) -> Self {
         let mut found = Tokens::default();
         found.add(tokens.clone(), with_documentation);
@@ -327,17 +329,17 @@ impl Tokens {
         self.0.push((text.to_owned(), lines));
     }
 
-    /// Whether both are the same, wherever they are.
+    /// Returns whether both have the same tokens, on whatever lines.
     pub(super) fn are_same(&self, other: &Self) -> bool {
         self.0.iter().map(|(text, _)| text).eq(other.0.iter().map(|(text, _)| text))
     }
 
-    /// The lines that have a token.
+    /// Returns the lines that have a token.
     pub(super) fn lines(&self) -> BTreeSet<u32> {
         self.0.iter().flat_map(|(_, lines)| lines.clone()).collect()
     }
 
-    /// The first lines of texts that are on several lines, which another one has not.
+    /// Returns the first lines of tokens that span several lines and are not in `other`.
     pub(super) fn new_texts(&self, other: &Self) -> impl Iterator<Item = u32> {
         let is_new = |text: &String| !other.0.iter().any(|(known, _)| known == text);
         let texts =

@@ -1,8 +1,7 @@
-//! The history of a project, by the program `git`: read where it is, and checked out somewhere
-//! else.
+//! History of a project, read with the program `git`.
 //!
-//! Nothing of the user's repository is changed, not even its index: what is tried is checked out in
-//! a separate [`struct@Copy`], which shares only its objects.
+//! The user's repository is never changed, not even its index. Commits are checked out in a
+//! separate [`struct@Copy`], which shares only the objects of the repository.
 
 mod attributes;
 mod changes;

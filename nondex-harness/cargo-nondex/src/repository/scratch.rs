@@ -1,8 +1,8 @@
-//! A repository for tests, by itself in a temporary folder.
+//! Repository for tests, in its own temporary folder.
 
 use super::Git;
 
-/// A repository in its own folder, whose commits are made of whole files.
+/// Repository in its own folder, whose commits consist of whole files.
 pub(super) struct Repository {
     _folder: tempfile::TempDir,
     pub(super) git: Git,
@@ -21,7 +21,7 @@ impl Repository {
         self.git.read(&[&who[..], arguments].concat()).unwrap();
     }
 
-    /// Commits these files, of which an empty one is gone.
+    /// Commits these files, and returns the commit. A file with an empty text is removed.
     pub(super) fn commit(&self, files: &[(&str, String)]) -> String {
         for (file, text) in files {
             let path = self.git.root().join(file);

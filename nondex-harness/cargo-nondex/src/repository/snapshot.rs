@@ -1,8 +1,8 @@
-//! What a project consists of at a moment, as a tree of git: keyed by content, so that a commit
-//! that was moved or rewritten is still known.
+//! Contents of a project at a moment, as a tree of git. A tree is known by its contents, so a
+//! commit is still known after it was rebased or rewritten.
 //!
-//! What is not committed is written to a folder of our own, with an index of our own. Nothing of
-//! the user's repository changes.
+//! Uncommitted contents are written to a separate folder, with a separate index. The user's
+//! repository does not change.
 
 use std::fs;
 
@@ -13,20 +13,21 @@ use super::git::Git;
 use super::index::Index;
 use crate::error::{Error, Result};
 
-/// Trees of a repository, and those that were written in a separate store.
+/// Trees of a repository, and trees that were written to a separate store.
 #[derive(Clone, Debug)]
 pub struct Snapshots {
-    /// The repository, which sees what was written there.
+    /// Repository, with access to the separate store.
     git: Git,
     folder: Utf8PathBuf,
     objects: Utf8PathBuf,
 }
 
 impl Snapshots {
-    /// Those of a repository; what is new goes to `folder`, which several may share.
+    /// Creates the snapshots of a repository. New objects are written to `folder`, which several
+    /// instances may share.
     ///
     /// # Errors
-    /// When git cannot say where its objects are.
+    /// Returns a set-up error if git cannot show where its objects are.
     pub fn new(git: &Git, folder: &Utf8Path) -> Result<Self> {
         let objects = git.read(&["rev-parse", "--git-path", "objects"])?;
         let objects = git.root().join(objects.trim_end());
@@ -38,69 +39,74 @@ impl Snapshots {
         })
     }
 
-    /// The repository.
+    /// Returns the repository.
     pub fn git(&self) -> &Git {
         &self.git
     }
 
-    /// The tree of the working tree with all that git does not ignore, but for the folder
-    /// `without`.
+    /// Writes the tree of the working tree, with everything that git does not ignore except for the
+    /// folder `without`. Returns the tree.
     ///
     /// # Errors
-    /// When git cannot write it.
+    /// Returns a set-up error if git cannot write it.
     pub fn now(&self, without: &Utf8Path) -> Result<String> {
         let failed = |e| Error::setup(format!("failed to write in `{}`: {e}", self.folder));
         fs::create_dir_all(&self.folder).map_err(failed)?;
-        // With what git knows of the files, it reads only those that are new.
+        // With a copy of the index, git only reads files that changed.
         let index = Index::of(&self.git, &self.folder)?;
         let git = index
             .git
             .with("GIT_OBJECT_DIRECTORY", self.folder.as_str())
             .with("GIT_ALTERNATE_OBJECT_DIRECTORIES", &quoted(&self.objects));
         let mut all = vec!["add", "--all", "--", ":/"];
-        let without = without.strip_prefix(self.git.root()).ok().filter(|folder| {
-            self.git.read(&["check-ignore", "--quiet", "--", folder.as_str()]).is_err()
-        });
-        let without = without.map(|folder| format!(":(top,exclude){folder}"));
-        all.extend(without.as_deref());
+        // git leaves out an ignored folder by itself.
+        let is_ignored = |folder: &Utf8Path| {
+            self.git.read(&["check-ignore", "--quiet", "--", folder.as_str()]).is_ok()
+        };
+        let exclusion = without
+            .strip_prefix(self.git.root())
+            .ok()
+            .filter(|folder| !is_ignored(folder))
+            .map(|folder| format!(":(top,exclude){folder}"));
+        all.extend(exclusion.as_deref());
         git.read(&all)?;
         Ok(git.read(&["write-tree"])?.trim_end().to_owned())
     }
 
-    /// The tree of a commit.
+    /// Returns the tree of a commit.
     ///
     /// # Errors
-    /// When there is none.
+    /// Returns a set-up error if there is none.
     pub fn of(&self, commit: &str) -> Result<String> {
         let tree = self.git.read(&["rev-parse", &format!("{commit}^{{tree}}")])?;
         Ok(tree.trim_end().to_owned())
     }
 
-    /// Whether a tree is here.
+    /// Returns whether a tree exists here.
     pub fn has(&self, tree: &str) -> bool {
         self.git.read(&["cat-file", "-e", &format!("{tree}^{{tree}}")]).is_ok()
     }
 
-    /// What is different between two trees.
+    /// Returns the differences between two trees.
     ///
     /// # Errors
-    /// When git cannot say.
+    /// Returns a set-up error if git fails.
     pub fn changes(&self, from: &str, to: &str) -> Result<Changes> {
         Changes::read(&self.git, &["diff", from, to])
     }
 
-    /// The text of a file in a tree, if it is there.
+    /// Returns the text of a file in a tree, if it exists there.
     pub fn text(&self, tree: &str, file: &str) -> Option<String> {
         self.git.text(tree, file)
     }
 
-    /// Whether there are submodules, whose content is no part of a tree.
+    /// Returns whether there are submodules, whose contents are not part of a tree.
     pub fn has_submodules(&self) -> bool {
         self.git.root().join(".gitmodules").is_file()
     }
 }
 
-/// A path as git takes it in a list of paths.
+/// Returns a path in the form in which git expects it in a list of paths.
 fn quoted(path: &Utf8Path) -> String {
     let text = path.as_str().replace('\\', "\\\\").replace('"', "\\\"");
     format!("\"{text}\"")
@@ -119,7 +125,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let folder = Utf8Path::from_path(folder.path()).unwrap();
         let snapshots = Snapshots::new(&repository.git, folder).unwrap();
-        // The time of the last write can be chosen, that of the last change not.
+        // A test can set the time of the last write, but not that of the last change.
         repository.run(&["config", "core.trustctime", "false"]);
         let commit = repository.commit(&[("a", "1".to_owned())]);
         let then = SystemTime::now() - Duration::from_secs(60);

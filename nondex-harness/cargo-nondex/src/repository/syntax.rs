@@ -1,29 +1,30 @@
-//! Lines, names and attributes of what a source has.
+//! Lines, names and attributes of parts of a source.
 
 use std::ops::RangeInclusive;
 
 use syn::spanned::Spanned;
 
-/// Lines of a source, from 1.
+/// Range of lines of a source, from 1.
 pub(super) type Lines = RangeInclusive<u32>;
 
-/// A number of a line, or of lines.
+/// Converts a line number or a number of lines.
 pub(super) fn number(line: usize) -> u32 {
     u32::try_from(line).unwrap_or(u32::MAX)
 }
 
-/// The lines that something is on.
+/// Returns the lines of a part of a source.
 pub(super) fn lines(of: &impl Spanned) -> Lines {
     let span = of.span();
     number(span.start().line)..=number(span.end().line)
 }
 
-/// The number of lines after the first.
+/// Returns the number of lines after the first.
 pub(super) fn length(lines: &Lines) -> u32 {
     lines.end().saturating_sub(*lines.start())
 }
 
-/// The attributes of an item that has no others in it, and its name if it is used by that.
+/// Returns the name and the attributes of an item that contains no others. The name is `None` if
+/// the item is not used by name.
 pub(super) fn named(item: &syn::Item) -> (Option<&syn::Ident>, &[syn::Attribute]) {
     use syn::Item;
     match item {

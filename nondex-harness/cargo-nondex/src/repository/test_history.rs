@@ -1,9 +1,10 @@
-//! Where a test comes from: the commit that introduced it, and what it was called on the way.
+//! History of a test: the commit that introduced it, and its former names and files.
 //!
-//! Git's pickaxe names the commits that changed lines of a file with the name of the test in them.
-//! Where the function came into being in its file, `git blame` shows which of its lines were
-//! somewhere else before that commit. A function that went away in the same commit is what it was
-//! before if it had the same name and one of these lines, or another name and four fifths of them.
+//! git's pickaxe finds the commits that changed lines with the name of the test in a file. At the
+//! commit in which the function appeared in its file, `git blame` shows which of its lines were
+//! elsewhere before. A function that disappeared in the same commit is its predecessor under one of
+//! two conditions. It has the same name and one of these lines, or another name and four fifths of
+//! them.
 
 use std::collections::BTreeMap;
 
@@ -12,28 +13,28 @@ use super::items::functions;
 use super::syntax::Lines;
 use crate::error::Result;
 
-/// How many moves and changes of the name are followed.
+/// Maximum number of moves and renames that are followed.
 const MAX_MOVES: usize = 20;
 
-/// Where a test comes from.
+/// Origin of a test.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TestHistory {
-    /// The commit that introduced it; `None` when its source cannot be found.
+    /// Commit that introduced the test, or `None` if its source cannot be found.
     pub introduced: Option<String>,
-    /// The names of its function, the youngest first.
+    /// Names of its function, latest first.
     pub names: Vec<String>,
-    /// The files that it was in, the youngest first.
+    /// Files that contained it, latest first.
     pub files: Vec<String>,
 }
 
-/// History of a test with this path, such as `module::tests::case`, in `file`, a path from the root
-/// of the repository, as they are at `commit`.
+/// Returns the history of the test with this path, such as `module::tests::case`, in `file`. `file`
+/// is a path from the root of the repository. Both are those at `commit`.
 ///
-/// A test that was away for some time was introduced the first time. One whose own name no function
-/// has is written by a macro: it is as old as its name in the file.
+/// A test that was removed and later added again was introduced the first time. If no function has
+/// the test's own name, a macro writes the test. Such a test is as old as its name in the file.
 ///
 /// # Errors
-/// When git cannot say.
+/// Returns a set-up error if git fails.
 pub fn test_history(git: &Git, commit: &str, file: &str, test: &str) -> Result<TestHistory> {
     let text = git.text(commit, file).unwrap_or_default();
     let name = name_of(&text, test);
@@ -56,16 +57,16 @@ pub fn test_history(git: &Git, commit: &str, file: &str, test: &str) -> Result<T
     Ok(found)
 }
 
-/// The name that the function of a test in a file of the working tree, a path from the root of the
-/// repository, had at `commit`.
+/// Returns the name that the function of a test in the working tree had at `commit`, if it was
+/// renamed since. `file` is a path from the root of the repository.
 pub fn former_name(git: &Git, commit: &str, file: &str, test: &str) -> Option<String> {
     let text = |file: &str| std::fs::read_to_string(git.root().join(file)).ok();
     let name = name_of(&text(file)?, test);
     origin(git, &format!("^{commit}"), &text, (file, &name)).map(|origin| origin.name)
 }
 
-/// The name of the function of a test: the last part of its path that is one, or that a macro makes
-/// one of.
+/// Returns the name of the function of a test: the last part of its path that is the name of a
+/// function. If there is none, a macro writes the function, and its name is the last part.
 fn name_of(text: &str, test: &str) -> String {
     let all = functions(text);
     let mut parts = test.rsplit("::");
@@ -73,7 +74,7 @@ fn name_of(text: &str, test: &str) -> String {
     written.or_else(|| test.rsplit("::").next()).unwrap_or(test).to_owned()
 }
 
-/// Where a function was.
+/// Place of a function in the history.
 #[derive(Debug)]
 struct Origin {
     commit: String,
@@ -82,19 +83,19 @@ struct Origin {
 }
 
 impl Origin {
-    /// The first commit that brought the name into the file.
+    /// Returns the first commit that brought the name into the file.
     fn introduced(&self, git: &Git) -> Result<Option<String>> {
         let word = format!("-G(^|[^[:alnum:]_]){}($|[^[:alnum:]_])", self.name);
         let file = format!(":(top,literal){}", self.file);
         let plain = ["log", "--no-color", "--no-ext-diff", "--no-renames", "-m", "--topo-order"];
-        let asked = ["--format=%H", &word, &self.commit, "--", &file];
-        let log = git.read(&[&plain[..], &asked].concat())?;
+        let query = ["--format=%H", &word, &self.commit, "--", &file];
+        let log = git.read(&[&plain[..], &query].concat())?;
         Ok(log.lines().last().map(str::to_owned))
     }
 }
 
-/// Where a function was before the commits of `range`, if it was not there but by another name, or
-/// in another file. `text` has the files after them.
+/// Returns where a function was before the commits of `range`, if it had another name or was in
+/// another file. `text` returns the text of a file after these commits.
 fn origin(
     git: &Git,
     range: &str,
@@ -105,12 +106,12 @@ fn origin(
         text(file).is_some_and(|text| functions(&text).iter().any(|(known, _)| known == name))
     };
     let (_, lines) = functions(&text(file)?).into_iter().find(|(known, _)| known == name)?;
-    // The head has the name, which may be another one.
+    // The first line is left out, because it contains the name, which may have changed.
     let first = (lines.start() + 1).min(*lines.end());
-    let asked = format!("-L{first},{}", lines.end());
-    // However little moved.
+    let wanted = format!("-L{first},{}", lines.end());
+    // `-M9` and `-C9` lower the number of moved characters that git requires.
     let how = ["blame", "-s", "-w", "-M9", "-C9", "--line-porcelain"];
-    let blamed = git.read(&[&how[..], &[&asked, range, "--", file]].concat()).ok()?;
+    let blamed = git.read(&[&how[..], &[&wanted, range, "--", file]].concat()).ok()?;
     let mut count = 0;
     let mut votes: BTreeMap<(&str, &str, String), usize> = BTreeMap::new();
     let mut known: BTreeMap<(&str, &str), Vec<(String, Lines)>> = BTreeMap::new();
@@ -136,17 +137,18 @@ fn origin(
     })
 }
 
-/// Where a line of a function was before.
+/// Former place of a line of a function.
 #[derive(Debug, PartialEq, Eq)]
 struct BlamedLine<'a> {
     commit: &'a str,
     file: &'a str,
     line: u32,
-    /// Whether it is older than the commits that were looked through.
+    /// Whether it is older than the searched commits.
     is_boundary: bool,
 }
 
-/// The lines with letters or digits of what `git blame --line-porcelain` has printed.
+/// Parses the output of `git blame --line-porcelain`. Returns the lines that contain letters or
+/// digits.
 fn blamed_lines(printed: &str) -> impl Iterator<Item = BlamedLine<'_>> {
     let mut next = BlamedLine { commit: "", file: "", line: 0, is_boundary: false };
     printed.lines().filter_map(move |row| {

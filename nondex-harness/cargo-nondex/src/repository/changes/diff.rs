@@ -1,15 +1,16 @@
-//! A difference as git shows it, without lines around what changed.
+//! Parser of a difference as git shows it, without context lines.
 
 use std::collections::BTreeSet;
 
 use super::{Changes, FileChange};
 
 impl Changes {
+    /// Parses a difference that git shows with `--unified=0` and `--no-prefix`.
     pub(super) fn of_diff(text: &str) -> Self {
         let mut changes = Changes::default();
         let mut before = "";
         let mut file = FileChange::default();
-        // Lines of a hunk that are still to come: one of these may look like a header.
+        // Number of lines of the hunk that are still to come. Such a line may look like a header.
         let mut left = 0;
         let mut hunk = Hunk::default();
         let mut change = &mut file;
@@ -24,7 +25,7 @@ impl Changes {
                 before = path;
             } else if let Some(path) = line.strip_prefix("+++ ") {
                 let path = if path == "/dev/null" { before } else { path };
-                // A tab ends a path with spaces.
+                // git ends a path that contains spaces with a tab.
                 let path = unquoted(path.trim_end_matches('\t'));
                 change = changes.files.entry(path).or_default();
             } else if let Some(ranges) = line.strip_prefix("@@ -") {
@@ -34,7 +35,7 @@ impl Changes {
                 left = old.1 + new.1;
                 let lines = new.0..new.0 + new.1;
                 if old.1 != new.1 {
-                    // Of nothing, the line before it is named.
+                    // For an empty range, git names the line before it.
                     let after = new.0 + new.1.max(1);
                     change.moved = change.moved.or(Some(after));
                 }
@@ -46,20 +47,19 @@ impl Changes {
     }
 }
 
-/// Lines that stand in the place of others.
+/// Lines that replace others.
 #[derive(Debug, Default)]
 struct Hunk {
-    /// The first of them afterwards, or the line before where there are none, and how many there
-    /// are.
+    /// First new line and the number of new lines. If there are none, the line before.
     new: (u32, u32),
-    /// How many lines that are more than blank or a comment there were.
+    /// Number of old lines with code, not counting blank lines and comments.
     before: u32,
-    /// How many there are afterwards.
+    /// Number of new lines with code.
     after: u32,
 }
 
 impl Hunk {
-    /// Counts a line with its sign.
+    /// Counts a line, which begins with its sign.
     fn add(&mut self, line: &str) {
         let text = line[1..].trim();
         let is_code = !text.is_empty() && !text.starts_with("//");
@@ -70,8 +70,8 @@ impl Hunk {
         }
     }
 
-    /// The lines after which something is gone: where the lines begin and where they end, if fewer
-    /// of them matter than before.
+    /// Returns the lines after which code was deleted, if the hunk has less code than before: the
+    /// line before the new lines, and the last of them.
     fn deletions(&self) -> BTreeSet<u32> {
         let (first, count) = self.new;
         match (self.after < self.before, count) {
@@ -82,7 +82,7 @@ impl Hunk {
     }
 }
 
-/// A path as git shows it, which it puts into quotation marks where a sign in it is special.
+/// Parses a path as git shows it. git puts a path with special characters into quotation marks.
 fn unquoted(path: &str) -> String {
     let quoted = path.strip_prefix('"').and_then(|path| path.strip_suffix('"'));
     let Some(quoted) = quoted else { return path.to_owned() };
@@ -113,7 +113,7 @@ fn unquoted(path: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// The first line and the number of lines in `7,2` or `7`.
+/// Parses the first line and the number of lines in `7,2` or `7`.
 fn range(text: &str) -> (u32, u32) {
     let (first, count) = text.split_once(',').unwrap_or((text, "1"));
     (first.parse().unwrap_or(0), count.parse().unwrap_or(0))

@@ -1,22 +1,22 @@
-//! What kind of file it is that changed.
+//! Kinds of changed files.
 
-/// What kind of file it is: the kinds of Lam et al., "A large-scale longitudinal study of flaky
-/// tests" (OOPSLA 2020), table 3.
+/// Kind of a file, as in Lam et al., "A large-scale longitudinal study of flaky tests" (OOPSLA
+/// 2020), table 3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FileKind {
-    /// The file that the test is in.
+    /// File that contains the test.
     Test,
-    /// A file of other tests.
+    /// File with other tests.
     OtherTests,
-    /// A source file.
+    /// Other source file.
     Code,
-    /// A manifest, a lock file, a build script, a configuration of cargo or the toolchain.
+    /// Manifest, lock file, build script, or configuration of cargo or the toolchain.
     Build,
-    /// Anything else.
+    /// Any other file.
     Other,
 }
 
-/// The kind of a file of a change, where the test is, or was, in the files `of_test`.
+/// Returns the kind of a changed file. The test is, or was, in the files `of_test`.
 pub(super) fn kind_of(
     file: &str,
     of_test: &[String],

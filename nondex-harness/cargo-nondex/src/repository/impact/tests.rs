@@ -1,10 +1,10 @@
-//! Tests of what a difference acts on.
+//! Tests of what a difference affects.
 
 use similar::{ChangeTag, TextDiff};
 
 use super::*;
 
-/// The difference between two texts as git shows it.
+/// Returns the difference between two texts as git shows it.
 fn difference(other: &str, ran: &str) -> FileChange {
     let mut change = FileChange::default();
     let diff = TextDiff::from_lines(other, ran);
@@ -22,7 +22,8 @@ fn difference(other: &str, ran: &str) -> FileChange {
     change
 }
 
-/// What the difference between two texts acts on, where all names are used that are in both.
+/// Returns what the difference between two texts affects, if each text uses all names that it
+/// contains.
 fn between(other: &str, ran: &str) -> Vec<Reach> {
     let is_used = |side: Side, name: &str, _: bool| {
         let text = if side == Side::Ran { ran } else { other };
@@ -99,19 +100,19 @@ m! {
 fn each_change_acts_on_the_statement_or_the_crate_that_it_is_in() {
     let whole = (15, 32);
     let lines = |first, last| vec![Reach::Lines((first, last), whole)];
-    let distant = || vec![Reach::Crate];
+    let whole_crate = || vec![Reach::Crate];
     let of_test = |first, last| vec![Reach::Lines((first, last), (42, 50))];
     for (old, new, expected) in [
-        ("std::fmt", "core::fmt", distant()),
+        ("std::fmt", "core::fmt", whole_crate()),
         ("/// A type.", "/// One.", vec![]),
         ("/// A field.", "/// One.", vec![]),
-        ("(Debug)", "(Clone)", distant()),
-        ("b: u8,\n", "b: u16,\n", distant()),
-        ("= 3", "= 4", distant()),
-        ("M: u8 = 1", "M: u8 = 2", distant()),
-        ("#[inline]", "#[cold]", distant()),
-        ("&self", "self", distant()),
-        ("-> u8 {\n        let", "-> u16 {\n        let", distant()),
+        ("(Debug)", "(Clone)", whole_crate()),
+        ("b: u8,\n", "b: u16,\n", whole_crate()),
+        ("= 3", "= 4", whole_crate()),
+        ("M: u8 = 1", "M: u8 = 2", whole_crate()),
+        ("#[inline]", "#[cold]", whole_crate()),
+        ("&self", "self", whole_crate()),
+        ("-> u8 {\n        let", "-> u16 {\n        let", whole_crate()),
         ("let x = self", "let mut x = self", lines(19, 20)),
         ("            .b;", "            .b.c;", lines(19, 20)),
         ("// Much.", "// Little.", vec![]),
@@ -122,15 +123,15 @@ fn each_change_acts_on_the_statement_or_the_crate_that_it_is_in() {
         ("                3\n", "                4\n", lines(28, 28)),
         ("n > 5 => {", "n > 6 => {", lines(25, 31)),
         ("1 => 2", "1 => 7", lines(25, 31)),
-        ("impl Copy for A {}", "", distant()),
-        ("    4\n}", "    5\n}", distant()),
-        ("K: u8 = 1", "K: u8 = 2", distant()),
+        ("impl Copy for A {}", "", whole_crate()),
+        ("    4\n}", "    5\n}", whole_crate()),
+        ("K: u8 = 1", "K: u8 = 2", whole_crate()),
         ("            // b\n", "            // c\n", of_test(45, 48)),
         ("fn t()", "fn t(n: u8)", of_test(42, 50)),
         (", 2);", ", 3);", of_test(49, 49)),
-        ("{ () => {} }", "{ () => { 1 } }", distant()),
-        ("/// D.", "/// E.", distant()),
-        ("fn c(", "fn c(()", distant()),
+        ("{ () => {} }", "{ () => { 1 } }", whole_crate()),
+        ("/// D.", "/// E.", whole_crate()),
+        ("fn c(", "fn c(()", whole_crate()),
     ] {
         let ran = TEXT.replacen(old, new, 1);
         let mut expected = expected;
@@ -173,7 +174,7 @@ fn what_is_new_acts_only_where_its_name_had_a_meaning() {
         let ran = format!("{new}\n{rest}");
         assert_eq!(between(rest, &ran), expected, "{new}");
     }
-    // What is gone is as what is new, but that nobody runs it.
+    // Removed items act like new ones, except that nothing runs them.
     for (gone, rest, expected) in [
         ("fn s() {}", "fn f() { s(); }", vec![Reach::Crate]),
         ("fn s() {}", "fn f() {}", vec![]),

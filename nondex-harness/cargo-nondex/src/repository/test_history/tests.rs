@@ -1,4 +1,4 @@
-//! Repositories in which a test was written, moved, renamed, copied and taken away.
+//! Tests with repositories in which a test is written, moved, renamed, copied and removed.
 
 use super::*;
 use crate::repository::scratch::Repository;
@@ -37,10 +37,10 @@ fn a_test_in_the_place_of_another_is_new_and_one_whose_lines_all_change_is_not()
     let new =
         "let mut map = new_map(); map.insert(\"second\", 2); check_empty(&map); check_full(&map);";
     let first = of.commit(&[("a.rs", test("encodes_text", old) + &test("stays", SORTS))]);
-    // The lines are where those of the other one were.
+    // The lines are in the place of those of the other test.
     let second = of.commit(&[("a.rs", test("encodes_map", new) + &test("stays", SORTS))]);
     assert_eq!(of.introduced("a.rs", "encodes_map"), Some(second.clone()));
-    // Every line is another one now, and the order, too.
+    // Every line has changed now, and so has the order.
     of.commit(&[("a.rs", test("stays", old) + &test("encodes_map", SORTS))]);
     assert_eq!(of.introduced("a.rs", "encodes_map"), Some(second));
     assert_eq!(of.introduced("a.rs", "stays"), Some(first));
@@ -56,7 +56,7 @@ fn tests_that_are_alike_are_told_apart_and_names_that_are_exchanged_are_followed
         )
     };
     let first = of.commit(&[("a.rs", test("one", &case(1)) + &test("two", &case(2)))]);
-    // `one` is called `uno`; `three` is new, though it is like it.
+    // `one` is renamed to `uno`. `three` is new, although it is similar.
     let text = test("uno", &case(1)) + &test("two", &case(2)) + &test("three", &case(3));
     let second = of.commit(&[("a.rs", text)]);
     assert_eq!(of.introduced("a.rs", "uno"), Some(first.clone()));
@@ -70,7 +70,7 @@ fn a_test_is_as_old_as_its_first_time_however_it_moved_or_was_away() {
     let first = of.commit(&[("src/a.rs", inside("tests"))]);
     of.commit(&[("src/a.rs", inside("unit"))]);
     of.commit(&[("src/a.rs", String::new()), ("src/a/mod.rs", inside("unit"))]);
-    // It cannot be parsed for a while.
+    // The file cannot be parsed for a while.
     of.commit(&[("src/a/mod.rs", inside("unit") + "fn {")]);
     of.commit(&[("src/a/mod.rs", inside("unit"))]);
     of.commit(&[
@@ -101,7 +101,7 @@ fn a_test_on_a_branch_is_as_old_as_on_the_branch_and_one_of_a_macro_as_its_name(
     assert_eq!(of.introduced("b.rs", "b::two"), Some(second));
     assert_eq!(of.introduced("b.rs", "b::three"), None);
     assert_eq!(of.introduced("nowhere.rs", "case"), None);
-    // A case of a parametrised test is its function.
+    // A case of a parametrised test belongs to its function.
     let third = of.commit(&[("c.rs", test("many", "f(2); g(3);"))]);
     assert_eq!(of.introduced("c.rs", "c::many::case_1"), Some(third));
 }
