@@ -192,8 +192,8 @@ impl Across<'_> {
                 let before: Vec<usize> =
                     all[..part.beginning].iter().copied().chain(rest).collect();
                 self.always_ends(with, &before, test, !passes_alone, 1).ok_or(())
-            });
-            let smallest = smallest.ok()?;
+            })
+            .ok()?;
             let set: Vec<usize> = smallest.elements.iter().map(|place| all[*place]).collect();
             let is_sure = self.always_ends(with, &set, test, !passes_alone, self.reruns)?
                 && self.always_ends(with, &[], test, passes_alone, self.reruns)?;
@@ -261,9 +261,13 @@ impl Across<'_> {
 
     /// Returns the files that tests left in the source tree and in the folder for temporary files.
     fn left(&self, folder: Option<&Path>) -> Vec<PathBuf> {
-        let entries = folder.and_then(|folder| fs::read_dir(folder).ok());
-        let entries = entries.into_iter().flatten().flatten();
-        let mut left: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+        let mut left: Vec<PathBuf> = folder
+            .and_then(|folder| fs::read_dir(folder).ok())
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|entry| entry.path())
+            .collect();
         left.sort();
         left.extend(self.tree.left());
         left

@@ -165,7 +165,7 @@ impl Builds<'_> {
     /// Runs the tests in each build.
     ///
     /// # Errors
-    /// Why not all builds were compared.
+    /// Returns the reason if not all builds were compared.
     fn run(&self, variation: &Variation, tests: &mut [Compared<'_>]) -> Result<(), String> {
         (self.status)(&format!(
             "`{}` {} times {} its {}, to run {} in each build",
@@ -209,7 +209,7 @@ impl Compared<'_> {
     /// outcome, repeats the run to rule out a test that is flaky in one build.
     ///
     /// # Errors
-    /// Why no process could be run.
+    /// Returns the reason if no process could be run.
     fn run(&mut self, seed: u64, suites: &[Suite], builds: &Builds<'_>) -> Result<(), String> {
         let found = project::find(suites, &self.suite.binary.id, &self.case.name);
         let is_run = !self.is_unfit && self.suite.binary.harness != Harness::Doctest;

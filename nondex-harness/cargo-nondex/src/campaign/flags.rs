@@ -1,11 +1,11 @@
-//! The coverage of processes that were killed before they could record it: their flags are in files
+//! Coverage of processes that were killed before they could record it. Their flags are in files
 //! next to the record.
 
 use camino::Utf8Path;
 use nondex_core::{CoveredRecord, Event, RunSpec};
 
-/// What such processes of a run say, for each of its tests: which of them was under way, nobody
-/// knows. The files are removed.
+/// Returns the coverage of such processes of a run, and removes their files. It counts for each of
+/// the run's tests, because the test in progress is unknown.
 pub(super) fn reported(record: &Utf8Path, spec: &RunSpec) -> Vec<Event> {
     let folder = record.parent().map(Utf8Path::read_dir_utf8);
     let name = record.file_stem().unwrap_or_default();

@@ -134,9 +134,9 @@ impl<'a> Launcher<'a> {
     /// Deletes the record afterwards, unless the run failed.
     ///
     /// # Errors
-    /// When it was stopped. A [confined](Setting::Confined) run also fails when the test would have
-    /// done something that another process could notice, or when this machine cannot confine
-    /// processes.
+    /// Returns the reason if the run was stopped. A [confined](Setting::Confined) run also fails
+    /// when the test would have done something that another process could notice, or when this
+    /// machine cannot confine processes.
     pub fn run(
         &self,
         setting: Setting,

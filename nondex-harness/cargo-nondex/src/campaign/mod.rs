@@ -96,7 +96,8 @@ impl<'a> Selected<'a> {
 /// (see [`process`]).
 ///
 /// # Errors
-/// When none of the selected tests is to run. A failing test is a result, not an error.
+/// Returns an error if none of the selected tests is to run. A failing test is a result, not an
+/// error.
 pub fn run(
     selected: &[Selected<'_>],
     options: &Options,

@@ -56,7 +56,7 @@ struct OrderCampaign<'a> {
 /// report. Each process finds the files of `tree`.
 ///
 /// # Errors
-/// When none of the selected tests is to run.
+/// Returns an error if none of the selected tests is to run.
 pub fn run(
     selected: &[Selected<'_>],
     options: &Options,

@@ -95,7 +95,7 @@ pub struct Finished {
 /// this makes the calling process a child subreaper (prctl(2)).
 ///
 /// # Errors
-/// When the process cannot be started.
+/// Returns an error if the process cannot be started.
 pub fn run(mut command: Command, timeout: Duration, stop: &StopFlag) -> io::Result<Finished> {
     let (reader, writer) = io::pipe()?;
     command.stdout(writer.try_clone()?).stderr(writer);

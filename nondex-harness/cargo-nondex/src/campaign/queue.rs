@@ -51,7 +51,7 @@ pub trait Workload: Sync {
     /// Concludes from the runs of a test.
     ///
     /// # Errors
-    /// What the test needs before there is a conclusion.
+    /// Returns what the test needs before there is a conclusion.
     fn conclude(&self, test: usize, runs: &Runs) -> Result<Judgement, Need>;
 
     /// Provides what these tests need besides runs, all of the same kind, and adds it to `runs`.
@@ -72,7 +72,7 @@ pub trait Workload: Sync {
     /// Makes one run, with time limit `limit` instead of the usual one if given.
     ///
     /// # Errors
-    /// Why there is no run.
+    /// Returns the reason if there is no run.
     fn run(
         &self,
         test: usize,
@@ -200,7 +200,7 @@ pub fn execute(
 /// Runs code that may panic, without the lock, so that no other thread sees a partial update.
 ///
 /// # Errors
-/// The message of the panic.
+/// Returns the message of the panic.
 pub(super) fn attempt<T>(action: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(action)).map_err(|value| {
         let text = value.downcast_ref::<&str>().map(|text| (*text).to_owned());

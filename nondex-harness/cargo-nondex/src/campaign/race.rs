@@ -131,21 +131,25 @@ impl Races<'_> {
         fn changed<'u>(used: &'u Use<'_>) -> impl Iterator<Item = &'u StateId> {
             used.changes.iter().map(|part| &part.state)
         }
-        let states = uses.iter().flat_map(changed);
-        let states: Vec<&StateId> = states.collect::<BTreeSet<_>>().into_iter().collect();
-        let shared = states.iter().map(|state| Shared {
-            is_foreign: self.states.is_foreign(state),
-            is_static: state.kind == StateKind::Static,
-        });
-        let shared: Vec<Shared> = shared.collect();
+        let distinct: BTreeSet<&StateId> = uses.iter().flat_map(changed).collect();
+        let states: Vec<&StateId> = distinct.into_iter().collect();
+        let shared: Vec<Shared> = states
+            .iter()
+            .map(|state| Shared {
+                is_foreign: self.states.is_foreign(state),
+                is_static: state.kind == StateKind::Static,
+            })
+            .collect();
         let number = |state: &'u StateId| states.binary_search(&state).ok();
-        let numbered = uses.iter().map(|used| interleavings::Use {
-            changes: changed(used).filter_map(number).collect(),
-            undone: used.undone.iter().filter_map(number).collect(),
-            reads: used.reads.iter().filter_map(number).collect(),
-            may_use_any: used.may_use_any,
-        });
-        let numbered: Vec<interleavings::Use> = numbered.collect();
+        let numbered: Vec<interleavings::Use> = uses
+            .iter()
+            .map(|used| interleavings::Use {
+                changes: changed(used).filter_map(number).collect(),
+                undone: used.undone.iter().filter_map(number).collect(),
+                reads: used.reads.iter().filter_map(number).collect(),
+                may_use_any: used.may_use_any,
+            })
+            .collect();
         let required = |test: usize| self.processes.required([test].into_iter());
         let is_wanted = |pair: [usize; 2]| {
             let [outer, inner] = pair.map(|place| uses[place].test);

@@ -167,8 +167,8 @@ impl Tree {
             return Vec::new();
         }
         // The system reports paths in which symbolic links are resolved.
-        let roots = self.roots.iter().filter_map(|root| Some((root.canonicalize().ok()?, root)));
-        let roots: Vec<(PathBuf, &PathBuf)> = roots.collect();
+        let roots: Vec<(PathBuf, &PathBuf)> =
+            self.roots.iter().filter_map(|root| Some((root.canonicalize().ok()?, root))).collect();
         let ours = |file: &Path| {
             roots.iter().find_map(|(resolved, root)| {
                 let within = file.strip_prefix(resolved).ok()?;

@@ -71,8 +71,8 @@ impl OrderCampaign<'_> {
             let may_change = |used: &&Use<'_>| {
                 used.has_changes() || uses.iter().any(|other| other.leaves_to(used))
             };
-            let changing = uses.iter().filter(may_change);
-            let changing: Vec<usize> = changing.map(|used| used.test).collect();
+            let changing: Vec<usize> =
+                uses.iter().filter(may_change).map(|used| used.test).collect();
             let tried = processes
                 .answer(experiments, |experiments| beginnings(&changing, &failing, experiments));
             detection.orders.extend(tried.into_iter().flatten());

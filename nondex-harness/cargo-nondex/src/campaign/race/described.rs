@@ -48,8 +48,10 @@ impl Races<'_> {
         } else {
             use_of(stopped, state).and_then(line)
         };
-        let part = [inner, outer].into_iter().flat_map(|used| &used.changes);
-        let part = part.into_iter().find(|part| part.state == *state);
+        let part = [inner, outer]
+            .into_iter()
+            .flat_map(|used| &used.changes)
+            .find(|part| part.state == *state);
         let mut shared = match part {
             Some(part) => self.states.named(part),
             None => self.states.named(&Part::of(state.clone())),
@@ -83,7 +85,7 @@ impl Races<'_> {
     }
 }
 
-/// The access at which that test uses what the other one has done.
+/// Returns the access at which that test uses what the other one has done.
 fn use_of<'r>(run: &'r Run, state: &StateId) -> Option<&'r AccessRecord> {
     let mut own = run.accesses.iter().filter(|access| access.own);
     if stops_after(state) {
@@ -97,7 +99,8 @@ fn is_write(access: &&AccessRecord) -> bool {
     access.writes
 }
 
-/// Whether an access, of all in their order, comes before this one of the test's own thread.
+/// Returns a predicate for all accesses in their order. It holds for those before access `own` of
+/// the test's own thread.
 fn before(own: u64) -> impl FnMut(&&AccessRecord) -> bool {
     let mut left = own;
     move |access| {

@@ -54,10 +54,14 @@ impl Use<'_> {
         uses: &'u [Use<'_>],
     ) -> impl Iterator<Item = (&'u Part<'u>, Vec<usize>)> {
         self.changes.iter().filter_map(move |part| {
-            let users = uses.iter().filter(|other| other.test != self.test).filter(|other| {
-                other.reads.contains(&part.state) && !other.left.contains(&part.state)
-            });
-            let users: Vec<usize> = users.map(|other| other.test).collect();
+            let users: Vec<usize> = uses
+                .iter()
+                .filter(|other| other.test != self.test)
+                .filter(|other| {
+                    other.reads.contains(&part.state) && !other.left.contains(&part.state)
+                })
+                .map(|other| other.test)
+                .collect();
             (self.left.contains(&part.state) && !users.is_empty()).then_some((part, users))
         })
     }
@@ -86,13 +90,16 @@ pub(in crate::campaign) fn uses<'s>(
         processes.each(tests, false, required, |place, test| Watched::of(processes, place, *test));
     // If these tests left files, each was repeated alone already.
     if processes.are_at_once() {
-        let outside = watched.iter().flat_map(|watched| &watched.run.accesses[..]);
-        let outside = outside.filter(|access| access.writes && is_outside(&access.state));
-        let outside: BTreeSet<StateId> = outside.map(|access| access.state.clone()).collect();
+        let outside: BTreeSet<StateId> = watched
+            .iter()
+            .flat_map(|watched| &watched.run.accesses[..])
+            .filter(|access| access.writes && is_outside(&access.state))
+            .map(|access| access.state.clone())
+            .collect();
         for watched in &mut watched {
             let accesses = &watched.run.accesses;
-            let met = accesses.iter().any(|access| outside.contains(&access.state));
-            if met || !watched.run.passed() {
+            let is_affected = accesses.iter().any(|access| outside.contains(&access.state));
+            if is_affected || !watched.run.passed() {
                 match Watched::of(processes, PLACE, watched.test) {
                     Some(alone) => *watched = alone,
                     None => break,
@@ -199,8 +206,11 @@ pub(in crate::campaign) fn sharers(uses: &[Use<'_>]) -> Vec<Sharers> {
         }
     }
     let shared = writers.into_iter().map(|(state, writers)| {
-        let readers = uses.iter().filter(|used| used.uses(state) && !writers.contains(&used.test));
-        let readers = readers.map(|used| used.test).collect();
+        let readers = uses
+            .iter()
+            .filter(|used| used.uses(state) && !writers.contains(&used.test))
+            .map(|used| used.test)
+            .collect();
         Sharers { writers, readers }
     });
     shared.collect::<BTreeSet<_>>().into_iter().collect()
