@@ -1,5 +1,5 @@
-//! Files that are written whole: a reader, or somebody who writes the same file at the same time,
-//! never sees half of one.
+//! Files that are written atomically: a reader, or a concurrent writer of the same file, never sees
+//! half of one.
 
 use std::fs;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,13 +9,13 @@ use serde::Serialize;
 
 use crate::error::{Error, Result};
 
-/// Writes a file, and the folders it is in.
+/// Writes a file, and creates the folders that contain it.
 ///
 /// # Errors
-/// A set-up error with its path.
+/// Returns a set-up error with the path.
 pub fn text(path: &Utf8Path, text: &[u8]) -> Result<()> {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
-    // No other writer has it, in this process or in another one.
+    // No other writer uses this name, in this process or in another one.
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let part = format!("{path}.{}-{number}.part", std::process::id());
     path.parent()
@@ -25,7 +25,7 @@ pub fn text(path: &Utf8Path, text: &[u8]) -> Result<()> {
         .map_err(|e| Error::setup(format!("failed to write `{path}`: {e}")))
 }
 
-/// Writes a value as JSON for people.
+/// Writes a value as JSON that people can read.
 ///
 /// # Errors
 /// As [`text`].

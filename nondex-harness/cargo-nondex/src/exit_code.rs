@@ -1,6 +1,6 @@
-//! The exit codes: cargo's and nextest's where they have one for the case.
+//! Exit codes: those of cargo and nextest where they have one for the case.
 
-/// What the process ends with.
+/// Exit code of the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum ExitCode {
@@ -22,7 +22,7 @@ pub enum ExitCode {
 }
 
 impl ExitCode {
-    /// Every code with what it means, for the help text and the README.
+    /// Every code with its meaning, for the help text and the README.
     pub const ALL: [(ExitCode, &'static str); 7] = [
         (ExitCode::Ok, "nothing found"),
         (ExitCode::Usage, "the command line cannot be understood"),

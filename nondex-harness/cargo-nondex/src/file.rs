@@ -1,4 +1,4 @@
-//! Files and folders that users know, with errors that name them.
+//! Files and folders of the user, with errors that name them.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -7,10 +7,10 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::error::{Error, Result};
 
-/// Reads a text; `None` when there is no such file.
+/// Reads a text file. Returns `None` if it does not exist.
 ///
 /// # Errors
-/// A set-up error with its path.
+/// Returns a set-up error with the path.
 pub fn read_if_there(path: &Utf8Path) -> Result<Option<String>> {
     match fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),
@@ -19,10 +19,10 @@ pub fn read_if_there(path: &Utf8Path) -> Result<Option<String>> {
     }
 }
 
-/// Writes a file in place, because it may be a pipe, and makes the folders above it.
+/// Writes a file in place, because it may be a pipe, and creates the folders that contain it.
 ///
 /// # Errors
-/// A set-up error with its path.
+/// Returns a set-up error with the path.
 pub fn write(path: &Utf8Path, text: &str) -> Result<()> {
     path.parent()
         .map_or(Ok(()), fs::create_dir_all)
@@ -30,18 +30,18 @@ pub fn write(path: &Utf8Path, text: &str) -> Result<()> {
         .map_err(|e| Error::setup(format!("failed to write `{path}`: {e}")))
 }
 
-/// Makes a folder, and those above it.
+/// Creates a folder, and those that contain it.
 ///
 /// # Errors
-/// A set-up error with its path.
+/// Returns a set-up error with the path.
 pub fn create_folder(path: &Utf8Path) -> Result<()> {
     fs::create_dir_all(path).map_err(|e| Error::setup(format!("failed to create `{path}`: {e}")))
 }
 
-/// The paths in a folder, sorted; none when there is no such folder.
+/// Returns the paths in a folder, sorted, or none if the folder does not exist.
 ///
 /// # Errors
-/// A set-up error with its path.
+/// Returns a set-up error with the path.
 pub fn list(folder: &Utf8Path) -> Result<Vec<Utf8PathBuf>> {
     let entries = match folder.read_dir_utf8() {
         Err(e) if e.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
@@ -55,10 +55,10 @@ pub fn list(folder: &Utf8Path) -> Result<Vec<Utf8PathBuf>> {
     Ok(paths)
 }
 
-/// A path from the root, whether or not there is something.
+/// Returns the absolute path, whether or not it exists.
 ///
 /// # Errors
-/// When the current folder is not UTF-8 or not there.
+/// Returns a set-up error if the current folder does not exist or is not UTF-8.
 pub fn absolute(path: &Utf8Path) -> Result<Utf8PathBuf> {
     camino::absolute_utf8(path).map_err(|e| Error::setup(format!("failed to find `{path}`: {e}")))
 }

@@ -1,9 +1,9 @@
-//! The driver of `cargo nondex`.
+//! Driver of `cargo nondex`.
 //!
-//! Data flows one way: [`cli`] and [`config`] say what is wanted, [`project`] builds test
-//! executables, [`campaign`] runs them, [`judge`] concludes from the runs, and [`report`] shows
-//! that. Each [`command`] is a short story over these rooms. What runs inside a test executable is
-//! the crate `nondex-harness`, which this program carries as source.
+//! Data flows in one direction: [`cli`] and [`config`] determine what is wanted, [`project`] builds
+//! test executables, [`campaign`] runs them, [`judge`] concludes from the runs, and [`report`]
+//! shows the conclusions. Each [`command`] combines these modules. The crate `nondex-harness` runs
+//! inside of a test executable. This program contains its source.
 
 pub mod atomic_file;
 pub mod campaign;

@@ -1,26 +1,26 @@
-//! What a mistyped name was meant to be.
+//! Suggestions for mistyped names.
 
-/// How alike two names must be, from 0 to 1. clap asks for 0.7 of a measure that is kinder to
-/// common beginnings.
-const ALIKE: f64 = 0.6;
+/// Minimum similarity of two names, from 0 to 1. clap requires 0.7 of a measure that gives more
+/// weight to common beginnings.
+const MIN_SIMILARITY: f64 = 0.6;
 
-/// The known name that is most like `name`, when one is.
+/// Returns the known name that is most similar to `name`, if one is similar enough.
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // A flag is often written as a key or a variable, and the other way round.
+    // A flag is often written like a key or a variable, and vice versa.
     let plain = |text: &str| text.to_lowercase().replace('_', "-");
     let name = plain(name);
     known
         .into_iter()
         .map(|known| {
-            let alike = strsim::normalized_damerau_levenshtein(&name, &plain(known));
-            (alike, known)
+            let similarity = strsim::normalized_damerau_levenshtein(&name, &plain(known));
+            (similarity, known)
         })
-        .filter(|(alike, _)| *alike >= ALIKE)
+        .filter(|(similarity, _)| *similarity >= MIN_SIMILARITY)
         .max_by(|(a, _), (b, _)| a.total_cmp(b))
         .map(|(_, known)| known)
 }
 
-/// The end of a sentence about an unknown name: the nearest known one, or all of them.
+/// Returns the end of a message about an unknown name: the nearest known name, or all of them.
 pub fn instead<'a>(name: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> String {
     match nearest(name, known.clone()) {
         Some(nearest) => format!("did you mean `{nearest}`?"),

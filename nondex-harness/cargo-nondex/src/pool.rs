@@ -1,4 +1,4 @@
-//! Workers that share a list of work.
+//! Pool of workers that share a list of work.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -6,13 +6,14 @@ use std::thread;
 
 use crate::judge::slots::{Required, Slots};
 
-/// Does this with each, up to `jobs` at the same time: the results, in the order of the work. The
-/// first `None` ends it: work that was begun is finished, and nothing more is begun.
+/// Calls `one` with each item of `work`, up to `jobs` at the same time. Returns the results in the
+/// order of the work. The first `None` ends the pool: work that has begun is finished, and no more
+/// is begun.
 ///
 /// `one` also gets the number of its worker, from 0.
 ///
 /// # Panics
-/// When `one` panics.
+/// Panics if `one` panics.
 pub fn each<W: Sync, T: Send>(
     jobs: usize,
     work: &[W],
@@ -21,10 +22,10 @@ pub fn each<W: Sync, T: Send>(
     each_within(jobs, work, |_| Required::default(), one)
 }
 
-/// As [`each`], where work may take several of the `jobs`, or exclude other work.
+/// Does the same as [`each`], but work may take several of the `jobs`, or exclude other work.
 ///
 /// # Panics
-/// When `one` panics.
+/// Panics if `one` panics.
 pub fn each_within<W: Sync, T: Send>(
     jobs: usize,
     work: &[W],
@@ -37,9 +38,9 @@ pub fn each_within<W: Sync, T: Send>(
         required: work.iter().map(required).collect(),
     };
     let made: Mutex<Vec<(usize, T)>> = Mutex::default();
-    let worker = |place: usize| {
+    let work_off = |worker: usize| {
         while let Some(taken) = list.take() {
-            let Some(found) = one(place, &work[taken.number]) else {
+            let Some(found) = one(worker, &work[taken.number]) else {
                 list.lock().left.clear();
                 break;
             };
@@ -48,9 +49,9 @@ pub fn each_within<W: Sync, T: Send>(
         }
     };
     thread::scope(|scope| {
-        for place in 0..jobs.min(work.len()) {
-            let worker = &worker;
-            scope.spawn(move || worker(place));
+        for worker in 0..jobs.min(work.len()) {
+            let work_off = &work_off;
+            scope.spawn(move || work_off(worker));
         }
     });
     let mut made = made.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -58,17 +59,17 @@ pub fn each_within<W: Sync, T: Send>(
     made.into_iter().map(|(_, found)| found).collect()
 }
 
-/// The work that is left, and what limits how much of it runs at once.
+/// Remaining work, and the limits on how much of it runs concurrently.
 struct List {
     state: Mutex<ListState>,
-    /// Signalled when work has ended.
+    /// Signalled when an item has ended.
     changed: Condvar,
-    /// What each takes.
+    /// Slots that each item requires.
     required: Vec<Required>,
 }
 
 struct ListState {
-    /// The numbers of the work that is left.
+    /// Numbers of the remaining items.
     left: VecDeque<usize>,
     slots: Slots,
 }
@@ -78,8 +79,7 @@ impl List {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the first work that fits, and waits for it while none does; `None` when nothing is
-    /// left.
+    /// Takes the first item that fits, and waits while none does. Returns `None` if none is left.
     fn take(&self) -> Option<Taken<'_>> {
         let mut state = self.lock();
         while !state.left.is_empty() {
@@ -94,7 +94,7 @@ impl List {
     }
 }
 
-/// Work that has begun; it has ended when this is dropped, so that a panic keeps no slot.
+/// Item in progress. It ends when this is dropped, so that a panic releases its slots.
 struct Taken<'l> {
     list: &'l List,
     number: usize,
@@ -148,7 +148,7 @@ mod tests {
         let required = |work: &Option<usize>| work.map_or_else(Required::default, |_| in_group());
         let made = each_within(2, &work, required, |_, number| {
             match number {
-                // The last one begins although two are before it.
+                // The last item begins although two others come before it.
                 None | Some(0) => _ = both.wait(),
                 Some(_) => {}
             }

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-/// The argument as a POSIX shell reads it: in single quotes, unless it has nothing to quote.
+/// Returns the argument as a POSIX shell reads it: in single quotes, unless nothing in it needs
+/// them.
 pub fn quote(argument: &str) -> Cow<'_, str> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
     if !argument.is_empty() && argument.chars().all(plain) {
@@ -11,7 +12,7 @@ pub fn quote(argument: &str) -> Cow<'_, str> {
     Cow::Owned(format!("'{}'", argument.replace('\'', r"'\''")))
 }
 
-/// The arguments as one line.
+/// Returns the arguments as one command line.
 pub fn join<'a>(arguments: impl IntoIterator<Item = &'a str>) -> String {
     arguments.into_iter().map(quote).collect::<Vec<_>>().join(" ")
 }

@@ -1,19 +1,18 @@
-//! Intervals for a probability from a number of failures.
+//! Confidence intervals for a probability of failure.
 
 use serde::Serialize;
 
-/// The standard normal quantile of a two-sided confidence of 95 %.
+/// Quantile of the standard normal distribution for a two-sided confidence of 95 %.
 const Z: f64 = 1.959_963_984_540_054;
 
-/// The interval in which the probability of a failure lies with a confidence of 95 %, when
-/// `failures` of `runs` independent runs failed; the whole range from 0 to 1 when there were no
-/// runs.
+/// Returns the interval that contains the probability of a failure with a confidence of 95 %, if
+/// `failures` of `runs` independent runs failed. Without runs, it is the whole range from 0 to 1.
 ///
 /// This is the score interval of E. B. Wilson, "Probable inference, the law of succession, and
 /// statistical inference", Journal of the American Statistical Association 22 (1927), pages
-/// 209–212. Unlike the one that textbooks derive from the normal distribution it is right for few
-/// runs and near 0 and 1: see Brown, Cai and Das Gupta, "Interval estimation for a binomial
-/// proportion", Statistical Science 16 (2001), pages 101–133.
+/// 209–212. Textbooks derive another interval from the normal distribution. Unlike that one, this
+/// interval is right for few runs and near 0 and 1. See Brown, Cai and Das Gupta, "Interval
+/// estimation for a binomial proportion", Statistical Science 16 (2001), pages 101–133.
 pub fn wilson(failures: u64, runs: u64) -> [f64; 2] {
     if runs == 0 {
         return [0.0, 1.0];
@@ -24,31 +23,31 @@ pub fn wilson(failures: u64, runs: u64) -> [f64; 2] {
     let center = p + z2 / (2.0 * n);
     let spread = Z * (p * (1.0 - p) / n + z2 / (4.0 * n * n)).sqrt();
     let scale = 1.0 + z2 / n;
-    // Exactly 0 and 1 at the ends, where rounding would leave a trace.
+    // The ends are exactly 0 and 1, where rounding would give a slightly different value.
     let low = if failures == 0 { 0.0 } else { (center - spread) / scale };
     let high = if failures == runs { 1.0 } else { (center + spread) / scale };
     [low, high]
 }
 
-/// How often a test failed.
+/// Failure rate of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Rate {
-    /// Runs that failed.
+    /// Number of failed runs.
     pub failures: u64,
-    /// Runs that were made.
+    /// Number of runs.
     pub runs: u64,
-    /// The interval in which the probability of a failure lies with a confidence of 95 %; see
+    /// Interval that contains the probability of a failure with a confidence of 95 %; see
     /// [`wilson`].
     pub interval: [f64; 2],
 }
 
 impl Rate {
-    /// The rate of `failures` in `runs`.
+    /// Returns the rate of `failures` in `runs`.
     pub fn new(failures: u64, runs: u64) -> Self {
         Rate { failures, runs, interval: wilson(failures, runs) }
     }
 
-    /// "7 of 10 runs failed: 39.7 % to 89.2 % with 95 % confidence".
+    /// Returns the rate for people: "7 of 10 runs failed: 39.7 % to 89.2 % with 95 % confidence".
     pub fn text(self) -> String {
         let Rate { failures, runs, interval: [low, high] } = self;
         format!(

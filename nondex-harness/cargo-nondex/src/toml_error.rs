@@ -1,4 +1,4 @@
-//! Where in a TOML file something is wrong, and what.
+//! Descriptions of errors in TOML files.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use camino::Utf8Path;
 
 use crate::nearest::instead;
 
-/// `path:line:column`.
+/// Returns the place of a span as `path:line:column`.
 pub fn place(text: &str, path: &Utf8Path, span: &Range<usize>) -> String {
     let before = text.get(..span.start).unwrap_or(text);
     let line = before.matches('\n').count() + 1;
@@ -14,24 +14,24 @@ pub fn place(text: &str, path: &Utf8Path, span: &Range<usize>) -> String {
     format!("{path}:{line}:{column}")
 }
 
-/// The place of an error and what is wrong there, on one line.
+/// Returns the place and the reason of an error, on one line.
 pub fn wrong(error: &toml::de::Error, text: &str, path: &Utf8Path) -> String {
     let span = error.span().unwrap_or(0..0);
     let why = explained(error.message(), text, &span);
     format!("{}: {why}", place(text, path, &span))
 }
 
-/// What is wrong: an unknown key with the nearest known one, anything else with the line it stands
-/// in.
+/// Returns the reason of an error. For an unknown key, it names the nearest known one. For any
+/// other error, it shows the line of the error.
 fn explained(message: &str, text: &str, span: &Range<usize>) -> String {
     let unknown = message.strip_prefix("unknown field `");
     if let Some((name, known)) = unknown.and_then(|rest| rest.split_once('`')) {
-        let known = known.split('`').skip(1).step_by(2);
-        return format!("unknown key `{name}`: {}", instead(name, known));
+        let keys = known.split('`').skip(1).step_by(2);
+        return format!("unknown key `{name}`: {}", instead(name, keys));
     }
     let start = text[..span.start].rfind('\n').map_or(0, |end| end + 1);
     let line = text[start..].lines().next().unwrap_or_default().trim();
-    // Where a value is missing, the parser is at the end of its line.
+    // At a missing value, the parser is at the end of the line.
     let message = message.replace("missing field", "missing key").replace('\n', ", ");
     format!("`{line}`: {message}")
 }
