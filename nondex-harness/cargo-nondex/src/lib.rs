@@ -1,9 +1,9 @@
 //! Driver of `cargo nondex`.
 //!
-//! Data flows in one direction: [`cli`] and [`config`] determine what is wanted, [`project`] builds
-//! test executables, [`campaign`] runs them, [`judge`] concludes from the runs, and [`report`]
-//! shows the conclusions. Each [`command`] combines these modules. The crate `nondex-harness` runs
-//! inside of a test executable. This program contains its source.
+//! Data flows in one direction. [`cli`] and [`config`] determine what is wanted, and [`project`]
+//! builds test executables. [`campaign`] runs them, [`judge`] concludes from the runs, and
+//! [`report`] shows the conclusions. Each [`command`] combines these modules. The crate
+//! `nondex-harness` runs inside of a test executable. This program contains its source.
 
 pub mod atomic_file;
 pub mod campaign;

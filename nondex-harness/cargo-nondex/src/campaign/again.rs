@@ -1,5 +1,5 @@
-//! Provides what a test needs besides its runs: its result after the other tests of its binary,
-//! runs in a plain build, and the external files that it uses.
+//! Provides what a test needs besides its runs. This is its result after the other tests of its
+//! binary, runs in a plain build, and the external files that it uses.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

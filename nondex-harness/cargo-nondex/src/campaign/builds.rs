@@ -1,5 +1,5 @@
-//! Tests whose outcome depends on the build: on what a build script or proc macro generates from
-//! random bytes, or from something that no seed controls.
+//! Tests whose outcome depends on the build. It depends on what a build script or proc macro
+//! generates from random bytes, or from something that no seed controls.
 //!
 //! A map in such a program has another order in each build, and the build fixes it for all runs. So
 //! the tests are rebuilt with other random bytes for one program at a time, and run in each build.

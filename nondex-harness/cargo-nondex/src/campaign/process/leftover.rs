@@ -139,7 +139,7 @@ impl Drop for Run {
 
 impl RunRegistry {
     /// Returns whether a process with this start time and mark can only belong to the ended run
-    /// `run`; `None` when it may belong to a run in progress.
+    /// `run`. Returns `None` if it may belong to a run in progress.
     fn owner(&self, run: &Run, start: u64, marked: Option<&[u8]>) -> Option<bool> {
         if marked.is_some() && marked == run.mark.as_deref() {
             return Some(true);

@@ -19,8 +19,8 @@ const STOPPED: Duration = Duration::from_millis(200);
 const SEEDS: u64 = 30;
 
 impl Races<'_> {
-    /// Returns the run of the stopped test, with its lines, if the last test fails each time and
-    /// both pass one after the other, in either order. The time that tracing lines takes does not
+    /// Returns the run of the stopped test, with its lines, if the last test fails each time. Both
+    /// must pass one after the other, in either order. The time that tracing lines takes does not
     /// count.
     pub(super) fn confirmed(&self, order: [usize; 2], spec: &RunSpec) -> Option<Option<Run>> {
         for _ in 1..REPETITIONS {

@@ -70,8 +70,8 @@ impl Hunk {
         }
     }
 
-    /// Returns the lines after which code was deleted, if the hunk has less code than before: the
-    /// line before the new lines, and the last of them.
+    /// Returns the lines after which code was deleted, if the hunk has less code than before. These
+    /// are the line before the new lines, and the last of them.
     fn deletions(&self) -> BTreeSet<u32> {
         let (first, count) = self.new;
         match (self.after < self.before, count) {
