@@ -1,12 +1,12 @@
-//! Where an archive of built tests was extracted.
+//! Location of an extracted archive of built tests.
 
 use camino::Utf8PathBuf;
 
-/// The folders of an archive that was extracted.
+/// Folders of an extracted archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Extracted {
-    /// The root of the workspace: from the archive, or a checkout.
+    /// Root of the workspace: from the archive, or a checkout.
     pub workspace_root: Utf8PathBuf,
-    /// The target directory.
+    /// Target directory.
     pub target_dir: Utf8PathBuf,
 }

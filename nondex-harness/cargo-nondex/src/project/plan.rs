@@ -1,4 +1,4 @@
-//! What is built, and how, as plain data: a build can be written down and made again, anywhere.
+//! Plan of a build as plain data. A plan can be saved, and the build repeated on another machine.
 
 use std::num::NonZeroUsize;
 
@@ -7,26 +7,26 @@ use serde::{Deserialize, Serialize};
 
 use super::extracted::Extracted;
 
-/// How the tests of a project come to make their choices from a seed.
+/// How the tests of a project make their choices from a seed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
-    /// The whole program is built over a std that makes its open choices from a seed; no source
-    /// change.
+    /// The whole program is built over a std that makes unspecified choices from a seed. The
+    /// sources do not change.
     #[default]
     Program,
-    /// Only what the project imports from `nondex-collections`, whose feature `nondex` is switched
-    /// on.
+    /// Only types and functions that the project imports from `nondex-collections` make choices.
+    /// The feature `nondex` of that crate is switched on.
     Swap,
-    /// A plain build, in its own directory. Not a choice of the command line.
+    /// Plain build, in its own directory. The command line does not offer it.
     Plain,
 }
 
 impl Mode {
-    /// Those that the command line chooses from.
+    /// Modes that the command line offers.
     pub const ALL: [Mode; 2] = [Mode::Program, Mode::Swap];
 
-    /// Its name there.
+    /// Returns the name of the mode, as on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Mode::Program => "program",
@@ -39,17 +39,17 @@ impl Mode {
 /// Filters of tests by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Names {
-    /// A name must match one of these, if there are any.
+    /// Patterns of which a name must match at least one, if there are any.
     pub filters: Vec<String>,
-    /// It must match none of these.
+    /// Patterns of which a name must match none.
     pub skip: Vec<String>,
-    /// Whether a filter matches the whole name, not a part of it.
+    /// Whether a pattern must equal the whole name, not a part of it.
     pub exact: bool,
 }
 
 impl Names {
-    /// Whether the test with this name in the binary with this id is selected. A pattern with `$`
-    /// is compared with both, as reports join them: `shop::cart$adds_up`.
+    /// Returns whether the test with this name in the binary with this id is selected. A pattern
+    /// with `$` is compared with the id of the test in reports, such as `shop::cart$adds_up`.
     pub fn matches(&self, binary: &str, name: &str) -> bool {
         let named = |pattern: &String| {
             let text = if pattern.contains('$') { &format!("{binary}${name}") } else { name };
@@ -59,16 +59,16 @@ impl Names {
     }
 }
 
-/// Which doctests are built. Some are separate programs, so that building those that nobody runs
-/// would take long.
+/// Selection of the doctests to build. Some are separate programs, so building those that nobody
+/// runs would take long.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Doctests {
-    /// None.
+    /// No doctests.
     No,
-    /// Those with such names; of the ignored ones, which often do not compile, only when they are
-    /// run.
+    /// Doctests with such names. Ignored ones often do not compile, so they are built only if they
+    /// are run.
     Named {
-        /// The names.
+        /// Filters by name.
         names: Names,
         /// Whether ignored ones are built.
         ignored: bool,
@@ -82,7 +82,7 @@ impl Default for Doctests {
 }
 
 impl Doctests {
-    /// The one with this name, or those that share it and differ only in a number.
+    /// Selects the doctest with this name, and those that differ from it only in the number.
     pub fn one(name: &str) -> Self {
         let name = name.rsplit_once(" #").map_or(name, |(shared, _)| shared);
         Doctests::Named {
@@ -92,102 +92,102 @@ impl Doctests {
     }
 }
 
-/// A build script or a proc macro that takes its random bytes from a seed, while all others take
-/// theirs from seed 0. By default there is none.
+/// Build script or proc macro that takes its random bytes from a seed, while all others take theirs
+/// from seed 0. By default there is none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Varied {
-    /// The program, as the library that makes the bytes names it: `build-script:` and the folder of
-    /// its package, or `proc-macro:` and the name of its crate.
+    /// Program, as the library that makes the bytes names it: `build-script:` and the folder of its
+    /// package, or `proc-macro:` and the name of its crate.
     pub program: String,
-    /// The seed.
+    /// Seed of the random bytes.
     pub seed: u64,
-    /// The packages that must be built again because the program takes other bytes.
+    /// Packages that must be rebuilt because the program takes other bytes.
     pub packages: Vec<String>,
 }
 
-/// The packages, targets and flags of a build, and the folder that it starts from.
+/// Packages, targets and flags of a build, and the folder in which cargo is called.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct BuildPlan {
-    /// Where cargo is called: it decides which packages are selected when none is named, which
-    /// configuration cargo reads, and where relative paths start.
+    /// Folder in which cargo is called. It decides which packages are selected if none is named,
+    /// which configuration cargo reads, and where relative paths start.
     pub directory: Utf8PathBuf,
-    /// `Cargo.toml`, when it is not looked for from the folder upwards.
+    /// Path of `Cargo.toml`, if cargo does not search for it from the folder upwards.
     pub manifest_path: Option<Utf8PathBuf>,
-    /// The target directory, when it is not the project's own.
+    /// Target directory, if it is not the project's own.
     pub target_dir: Option<Utf8PathBuf>,
-    /// The triple that is built for, when it is not the host's.
+    /// Target triple, if it is not the host's.
     pub target: Option<String>,
-    /// How choices come to be made.
+    /// How tests make choices.
     pub mode: Mode,
-    /// The packages that are named.
+    /// Selected packages, by cargo's package id specifications.
     pub packages: Vec<String>,
-    /// All packages of the workspace.
+    /// Whether all packages of the workspace are selected.
     pub workspace: bool,
-    /// All but these.
+    /// Packages of the workspace that are not selected.
     pub exclude: Vec<String>,
-    /// Which targets of the packages: `--lib`, `--test x`.
+    /// Cargo's arguments that select targets of the packages: `--lib`, `--test x`.
     pub targets: Vec<String>,
-    /// Doctests only.
+    /// Whether only doctests are selected.
     pub doc: bool,
-    /// Features and profile, in cargo's words: `--features x`, `--release`.
+    /// Cargo's arguments for features and profile: `--features x`, `--release`.
     pub flags: Vec<String>,
-    /// `Cargo.lock` is not changed.
+    /// Whether `Cargo.lock` must not change.
     pub locked: bool,
-    /// Nothing is fetched.
+    /// Whether cargo must not fetch anything.
     pub offline: bool,
-    /// Both.
+    /// Whether both `locked` and `offline` hold.
     pub frozen: bool,
-    /// Values of cargo's configuration.
+    /// Values of cargo's `--config`.
     pub config: Vec<String>,
-    /// How many jobs, a matter of the machine.
+    /// Number of jobs, which depends on the machine.
     #[serde(skip)]
     pub jobs: Option<NonZeroUsize>,
-    /// Plain loads and stores of the project's own crates are operations by which threads see each
-    /// other.
+    /// Whether plain loads and stores of the project's own crates are operations of the scheduler.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub races: bool,
-    /// Nothing that observes the network is linked into the tests.
+    /// Whether the tests are built without the code that observes the network.
     #[serde(skip)]
     pub without_network: bool,
-    /// Which doctests are built, of those that cargo selects.
+    /// Doctests that are built, of those that cargo selects.
     #[serde(skip)]
     pub doctests: Doctests,
-    /// What takes other random bytes in this build than in others.
+    /// Program that takes other random bytes in this build than in others.
     #[serde(skip)]
     pub varied: Varied,
-    /// Whether the project's own crates record what they run.
+    /// Whether the project's own crates record which of their code runs.
     #[serde(skip)]
     pub covered: bool,
-    /// The archive that has the tests, where nothing is built.
+    /// Archive with the built tests, if nothing is built.
     #[serde(skip)]
     pub archive: Option<Extracted>,
 }
 
 impl BuildPlan {
-    /// The project of `manifest_path`, or the one around the current folder.
+    /// Returns a plan for the project of `manifest_path`, or for the one around the current folder.
     pub fn of(manifest_path: Option<&Utf8Path>) -> Self {
         BuildPlan { manifest_path: manifest_path.map(Utf8Path::to_owned), ..BuildPlan::default() }
     }
 
-    /// A path of the command line. As the folder itself, it may be relative to the current one.
+    /// Resolves a path of the command line from the plan's folder. Like that folder, the result may
+    /// be relative to the current folder.
     pub fn path(&self, path: &Utf8Path) -> Utf8PathBuf {
         self.directory.join(path)
     }
 
-    /// The plan as it is written down: a folder inside the workspace is relative to its root.
+    /// Returns the plan as it is saved: a folder inside the workspace is relative to the root.
     pub fn written(&self, workspace_root: &Utf8Path) -> Self {
         let directory = self.directory.strip_prefix(workspace_root);
         BuildPlan { directory: directory.unwrap_or(&self.directory).to_owned(), ..self.clone() }
     }
 
-    /// The written plan in the workspace at `root`, wherever that is now.
+    /// Returns the saved plan for the workspace at `root`, which may have moved.
     pub fn in_workspace(&self, root: &Utf8Path) -> Self {
         BuildPlan { directory: root.join(&self.directory), ..self.clone() }
     }
 
-    /// The arguments of our own commands that build the same, where it can be fetched. Not what is
-    /// a matter of the machine.
+    /// Returns the arguments with which this tool's commands build the same, if cargo can fetch its
+    /// packages. Leaves out settings that depend on the machine.
     pub fn own_words(&self) -> Vec<String> {
         let plan = BuildPlan {
             jobs: None,
@@ -215,16 +215,16 @@ impl BuildPlan {
         }
         words.extend(self.races.then(|| "--races".to_owned()));
         let mut value = |flag: &str, value: &str| words.extend([flag, value].map(str::to_owned));
-        // How cargo's output is coloured is no part of what is built.
-        let config = self.config.iter();
-        config
+        // Settings of cargo's terminal output do not change what is built.
+        self.config
+            .iter()
             .filter(|config| !config.starts_with("term."))
             .for_each(|config| value("--config", config));
         words
     }
 
-    /// The arguments of `cargo test` that select the same. The target, the target directory and the
-    /// mode are the caller's.
+    /// Returns the arguments of `cargo test` that select the same. The caller adds the target, the
+    /// target directory and the mode.
     pub fn cargo_words(&self) -> Vec<String> {
         let mut words = self.targets.clone();
         words.extend(self.flags.iter().cloned());
@@ -240,7 +240,7 @@ impl BuildPlan {
         words
     }
 
-    /// The arguments of a cargo that only finds out which packages there are.
+    /// Returns the arguments of a cargo command that only resolves packages.
     pub fn resolution_words(&self) -> Vec<String> {
         let mut words = self.lock_words();
         if let Some(path) = &self.manifest_path {
@@ -249,12 +249,15 @@ impl BuildPlan {
         words
     }
 
-    /// The same without the manifest.
+    /// Returns the same arguments without the manifest.
     pub(super) fn lock_words(&self) -> Vec<String> {
         let flags =
             [("--locked", self.locked), ("--offline", self.offline), ("--frozen", self.frozen)];
-        let flags = flags.into_iter().filter(|(_, is_set)| *is_set);
-        let mut words: Vec<String> = flags.map(|(flag, _)| flag.to_owned()).collect();
+        let mut words: Vec<String> = flags
+            .into_iter()
+            .filter(|(_, is_set)| *is_set)
+            .map(|(flag, _)| flag.to_owned())
+            .collect();
         for value in &self.config {
             words.extend(["--config".to_owned(), value.clone()]);
         }

@@ -1,8 +1,8 @@
-//! The names that nextest has for what cargo builds tests of.
+//! Names of test targets, as nextest defines them.
 
 use cargo_metadata::{Target, TargetKind};
 
-/// The kind of a target.
+/// Returns the kind of a target.
 pub(super) fn kind(target: &Target) -> &'static str {
     match target.kind.first() {
         Some(TargetKind::Bin) => "bin",
@@ -14,7 +14,7 @@ pub(super) fn kind(target: &Target) -> &'static str {
     }
 }
 
-/// The id of the test executable of a target.
+/// Returns the id of the test executable of a target.
 pub fn binary_id(package: &str, target: &Target) -> String {
     match kind(target) {
         "lib" | "proc-macro" => package.to_owned(),
