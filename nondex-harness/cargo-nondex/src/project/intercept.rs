@@ -1,7 +1,8 @@
-//! What this program does when cargo starts it in the middle of a build or a test run.
+//! Handles the calls of this program by cargo during a build or a test run.
 //!
-//! In whole-program mode it is cargo's rustc wrapper, rustdoc, and target runner. The first
-//! argument shows which of them a call is: the path of rustc, a flag of rustdoc, or a word of ours.
+//! In whole-program mode, this program is cargo's rustc wrapper, rustdoc and target runner. The
+//! first argument shows which of them a call is: the path of rustc, a flag of rustdoc, or a
+//! constant of this module.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -23,57 +24,56 @@ use super::rustix;
 use super::shims;
 use crate::program;
 
-/// The environment variable that carries an `Intercept` as JSON to ourselves.
+/// Environment variable that passes an `Intercept` as JSON to intercepted calls.
 pub const VARIABLE: &str = "NONDEX_INTERCEPT";
 
-/// What the source can ask, as in `#[cfg_attr(nondex, ignore)]`.
+/// Name of the `cfg` that sources can test, as in `#[cfg_attr(nondex, ignore)]`.
 const CFG: &str = "nondex";
 
-/// The first argument of a call as target runner.
+/// First argument of a call as target runner that only records the start.
 pub(super) const RECORD: &str = "__record";
 
-/// The first argument of a call as target runner that runs the executable.
+/// First argument of a call as target runner that runs the executable.
 pub const RUN: &str = "__run";
 
-/// What the names of the files begin with in which calls of rustdoc are written down.
+/// Prefix of the names of files that record calls of rustdoc.
 pub(super) const RUSTDOC: &str = "rustdoc";
 
-/// What the intercepted calls need to know.
+/// Data for the intercepted calls.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Intercept {
-    /// What is put in place of std and test; `None` in swap mode.
+    /// Replacement of std and test; `None` unless a whole program is built.
     pub(super) runtime: Option<Runtime>,
-    /// The user's own rustc wrapper, which is run around rustc.
+    /// User's own rustc wrapper, which still runs around rustc.
     pub(super) wrapper: Option<String>,
     /// Whether atomics are instrumented.
     pub(super) atomics_are_calls: bool,
-    /// How the project's own crates tell which of their code runs, if they do.
+    /// How the project's own crates record which of their code runs, if they do.
     pub(super) covered: Option<Covered>,
-    /// Whether plain loads and stores of the project's own crates are operations.
+    /// Whether plain loads and stores of the project's own crates are operations of the scheduler.
     pub(super) races: bool,
-    /// Whether rustix goes through libc, where its operations are seen.
+    /// Whether rustix calls libc, where its operations are observed.
     pub(super) rustix_uses_libc: bool,
-    /// Where calls as target runner and as rustdoc are written down.
+    /// Folder in which calls as target runner and as rustdoc are recorded.
     pub(super) starts: Utf8PathBuf,
-    /// The environment variables we set for cargo, with their values before.
+    /// Environment variables that this tool sets for cargo, with their previous values.
     pub(super) replaced: BTreeMap<String, Option<String>>,
-    /// The user's rustdoc, where calls of it, and of test executables, are not written down but
-    /// made.
+    /// User's rustdoc, if calls of it and of test executables are made instead of recorded.
     pub(super) rustdoc: Option<String>,
 }
 
-/// How cargo would have started a test executable, or rustdoc for the doctests of a package.
+/// Command by which cargo would start a test executable, or rustdoc for the doctests of a package.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Start {
     pub(super) program: Utf8PathBuf,
     pub(super) arguments: Vec<String>,
     pub(super) cwd: Utf8PathBuf,
-    /// Names and values: bytes, because neither need be UTF-8.
+    /// Names and values of environment variables. They are bytes, because neither need be UTF-8.
     pub(super) env: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
 impl Start {
-    /// The whole environment.
+    /// Returns the whole environment.
     pub(super) fn environment(&self) -> BTreeMap<OsString, OsString> {
         let decode = |bytes: &Vec<u8>| OsString::from_vec(bytes.clone());
         self.env.iter().map(|(name, value)| (decode(name), decode(value))).collect()
@@ -81,13 +81,13 @@ impl Start {
 }
 
 impl Intercept {
-    /// Makes `command` a cargo whose calls come to us.
+    /// Passes this data to the calls of this program by the cargo that `command` starts.
     pub(super) fn install(&self, command: &mut Command) {
         let text = serde_json::to_string(self).expect("an intercept has only string keys");
         command.env(VARIABLE, text);
     }
 
-    /// The environment of this call without what we set.
+    /// Returns the environment of this call without the variables that this tool set.
     fn environment(&self) -> BTreeMap<OsString, OsString> {
         let mut env: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
         env.remove(OsStr::new(VARIABLE));
@@ -101,8 +101,9 @@ impl Intercept {
     }
 }
 
-/// Does the work of a call by cargo or rustdoc; `None` when this is another start.
+/// Handles a call by cargo or rustdoc. Returns `None` for any other start.
 pub(super) fn intercept(arguments: &[OsString]) -> Option<Result<ExitCode, String>> {
+    // The command line handles such a call.
     if arguments.first().is_some_and(|first| first == RUN) {
         return None;
     }
@@ -118,26 +119,26 @@ pub(super) fn intercept(arguments: &[OsString]) -> Option<Result<ExitCode, Strin
     Some(result)
 }
 
-/// What cargo's calls come to us with; `None` when this is another start.
+/// Returns the data of an intercepted call. Returns `None` for any other start.
 fn installed() -> Option<Result<Intercept, String>> {
     let text = std::env::var(VARIABLE).ok()?;
     Some(serde_json::from_str(&text).map_err(|e| format!("{VARIABLE}: {e}")))
 }
 
-/// What a test executable has that cargo starts over our runtime.
+/// Environment of a test executable that cargo starts over the runtime.
 #[derive(Debug)]
 pub struct Surroundings {
-    /// The environment that it would have without us.
+    /// Environment that the executable would have without this tool.
     pub env: BTreeMap<OsString, OsString>,
-    /// The library that observes the programs that it starts, where there is one.
+    /// Library that observes the programs that the executable starts, if there is one.
     pub preload: Option<Utf8PathBuf>,
 }
 
 impl Surroundings {
-    /// Those of a call as target [runner](RUN).
+    /// Returns the surroundings of the executable in a call as target [runner](RUN).
     ///
     /// # Errors
-    /// When it is no such call.
+    /// Returns an error if this is no such call.
     pub fn of_call() -> Result<Self, String> {
         let intercept = installed().unwrap_or_else(|| Err(format!("{VARIABLE} is not set")))?;
         Ok(Surroundings {
@@ -147,7 +148,7 @@ impl Surroundings {
     }
 }
 
-/// Runs rustdoc, with the facade for what is documented and tested for the target.
+/// Runs rustdoc, over the runtime's std and test if it works for the target.
 fn rustdoc(
     intercept: &Intercept,
     program: &str,
@@ -161,14 +162,14 @@ fn rustdoc(
             .args(["--cfg", CFG])
             .arg(format!("-Ldependency={}", runtime.libraries))
             .arg(format!("--extern=std={}", runtime.std))
-            // A program of several doctests calls it.
+            // A program that combines several doctests calls the test crate.
             .arg(format!("--extern=test={}", runtime.test))
             .arg("--cap-lints=allow");
     }
     Err(program::replace(&mut command))
 }
 
-/// Runs rustc, with the facade for every crate that is built for the target.
+/// Runs rustc, over the runtime's std and test for every crate of the target.
 fn rustc(intercept: &Intercept, arguments: &[OsString]) -> Result<ExitCode, String> {
     let mut command = match &intercept.wrapper {
         Some(wrapper) => {
@@ -194,7 +195,7 @@ fn rustc(intercept: &Intercept, arguments: &[OsString]) -> Result<ExitCode, Stri
     if role != Role::Host && platform::is_static(arguments) {
         platform::note_static(&intercept.starts)?;
         if intercept.runtime.is_some() && role == Role::Crate {
-            // The driver reports why.
+            // The driver reads the file that was just written, and reports the reason.
             return Ok(ExitCode::FAILURE);
         }
     }
@@ -213,7 +214,7 @@ fn rustc(intercept: &Intercept, arguments: &[OsString]) -> Result<ExitCode, Stri
             command.arg(format!("--extern=test={}", runtime.test));
         }
         command.args(lines::arguments(&arguments[1..], is_of_others));
-        // Before the other pass, which is over functions.
+        // These module passes come before the function pass of `atomics`.
         if let Some(covered) = covered {
             command.args(covered.arguments(arguments));
         }
@@ -221,8 +222,8 @@ fn rustc(intercept: &Intercept, arguments: &[OsString]) -> Result<ExitCode, Stri
             command.args(accesses::FLAGS);
         }
         command.args(atomics::arguments(&runtime.libraries, intercept.atomics_are_calls));
-        // A lint that looks at the crates on the command line must not fail a build of ours;
-        // warnings belong to the user's own builds.
+        // A lint that inspects the crates on the command line must not fail this build. Users see
+        // warnings in their own builds.
         if !arguments.iter().any(|argument| argument.as_bytes().starts_with(b"--cap-lints")) {
             command.arg("--cap-lints=allow");
         }
@@ -230,15 +231,15 @@ fn rustc(intercept: &Intercept, arguments: &[OsString]) -> Result<ExitCode, Stri
     Err(program::replace(&mut command))
 }
 
-/// What a call of rustc is for.
+/// Purpose of a call of rustc.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
-    /// It compiles a crate for the target.
+    /// Compiles a crate for the target.
     Crate,
-    /// Cargo queries the target. Such a call has its own crate name.
+    /// Queries the target for cargo. Such a call has the crate name `___`.
     Probe,
-    /// It is for the host, as build scripts, proc macros and what they depend on are: these have no
-    /// `--target`.
+    /// Works for the host: compiles build scripts, proc macros and their dependencies. Such a call
+    /// has no `--target`.
     Host,
 }
 
@@ -262,16 +263,16 @@ impl Role {
     }
 }
 
-/// What cargo starts to run tests.
+/// Program that cargo starts to run tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Tool {
-    /// The runner of a test executable, which comes first among the arguments.
+    /// Runner of a test executable, which is the first argument.
     Runner,
     /// Rustdoc, for the doctests of a package.
     Rustdoc,
 }
 
-/// Writes down how cargo would start a test executable, or rustdoc, and does not start it.
+/// Records how cargo would start a test executable or rustdoc, without starting it.
 fn record(intercept: &Intercept, tool: Tool, arguments: &[OsString]) -> Result<ExitCode, String> {
     let text = |value: &OsStr| {
         value.to_str().map(str::to_owned).ok_or_else(|| format!("{value:?} is not UTF-8"))

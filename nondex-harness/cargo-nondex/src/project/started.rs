@@ -1,5 +1,5 @@
-//! What cargo builds and how it starts it: its test executables, and rustdoc for doctests. Cargo
-//! starts this program in place of either, which only writes down how.
+//! Builds the tests and finds out how cargo starts the executables, and rustdoc for doctests. Cargo
+//! starts this program instead, which only records the command.
 
 use std::collections::BTreeMap;
 
@@ -11,23 +11,23 @@ use super::platform;
 use crate::error::{Error, Result};
 use crate::file;
 
-/// See the [module](self).
+/// Files that cargo built, and how it starts them: see the [module](self).
 pub(super) struct Started {
-    /// What cargo built.
+    /// Files that cargo built.
     pub(super) artifacts: Artifacts,
-    /// How it starts each test executable.
+    /// Command that starts each test executable.
     pub(super) executables: BTreeMap<Utf8PathBuf, Start>,
-    /// How it starts rustdoc for the doctests of each package.
+    /// Commands that start rustdoc for the doctests of each package.
     pub(super) doctests: Vec<Start>,
 }
 
 impl Started {
-    /// Builds in `build_dir`. What is started is written down in the folder of `intercept` for it,
-    /// which is gone afterwards.
+    /// Builds in `build_dir`. Starts are recorded in the folder that `intercept` names, which is
+    /// removed at the end.
     ///
     /// # Errors
-    /// When the project does not build, or would be linked with libc inside, or when cargo starts
-    /// none of what it built.
+    /// Returns an error if the project does not build, would be linked statically with libc, or if
+    /// cargo starts none of the executables that it built.
     pub(super) fn of(
         cargo: &Cargo<'_>,
         build_dir: &Utf8Path,
@@ -37,7 +37,8 @@ impl Started {
         let folder = &intercept.starts;
         file::create_folder(folder)?;
         let started = build(cargo, build_dir, intercept, quiet);
-        // Where that was not known before.
+        // If the wrapper refused to link libc statically, that is a more precise reason than
+        // cargo's failure.
         let linkage = match started {
             Ok(_) => Ok(()),
             Err(_) => platform::check_linkage(folder),
@@ -67,7 +68,7 @@ fn build(
     Ok(Started { artifacts, executables, doctests })
 }
 
-/// The starts that were written down, by executable, and the calls of rustdoc.
+/// Reads the recorded starts, by executable, and the calls of rustdoc.
 fn read(folder: &Utf8Path) -> Result<(BTreeMap<Utf8PathBuf, Start>, Vec<Start>)> {
     let failed = |e: String| Error::setup(format!("failed to read `{folder}`: {e}"));
     let mut starts = BTreeMap::new();
@@ -82,19 +83,22 @@ fn read(folder: &Utf8Path) -> Result<(BTreeMap<Utf8PathBuf, Start>, Vec<Start>)>
             starts.insert(start.program.clone(), start);
         }
     }
-    // In an order that is the same every time.
+    // The order of directory entries is unspecified.
     doctests.sort_by(|a, b| a.arguments.cmp(&b.arguments));
     Ok((starts, doctests))
 }
 
-/// Asks cargo which flags it gives rustc for the target, and refuses those that link libc into the
-/// tests. Nothing is built. `ours` is the folder of everything that this tool builds.
+/// Finds out which flags cargo gives rustc for the target, and refuses those that link libc
+/// statically. Builds nothing. `ours` is the folder of everything that this tool builds.
+///
+/// # Errors
+/// Returns an error if the tests would be linked statically with libc.
 pub(super) fn check_linkage(cargo: &Cargo<'_>, ours: &Utf8Path) -> Result<()> {
-    // A folder in which cargo knows nothing of rustc yet, or it would not ask.
+    // In a new folder, cargo has no cached answer of rustc, so it calls the wrapper.
     let folder = ours.join(format!("linkage-{}", std::process::id()));
     file::create_folder(&folder)?;
     let intercept = Intercept { starts: folder.clone(), ..cargo.intercept() };
-    // The build reports whatever is wrong here.
+    // The build that follows reports other errors.
     let _ = cargo.fetch(&folder, &intercept);
     let checked = platform::check_linkage(&folder);
     let _ = std::fs::remove_dir_all(&folder);
