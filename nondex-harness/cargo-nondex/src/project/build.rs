@@ -1,4 +1,4 @@
-//! Building a project's tests: cargo does it, with our runtime in place of std and test.
+//! Builds a project's tests: cargo builds them, with this tool's runtime in place of std and test.
 
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
@@ -26,15 +26,16 @@ use super::suite::{Suite, TestBinary};
 use super::toolchain::{NEWEST, Toolchain};
 use crate::error::{Error, Result};
 
-/// Builds the selected tests, finds out how cargo would start each executable, and lists what is in
-/// it. Where the tests do not build over the runtime, and std may have methods that the runtime's
-/// maps and sets have not, they are built over std's own. From an archive, takes those that are in
-/// it.
+/// Builds the selected tests, finds out how cargo would start each executable, and lists its tests.
+/// If the plan names an archive, takes the tests from the archive instead.
+///
+/// The toolchain's std may have methods that the runtime's maps and sets lack. In this case, tests
+/// that do not build over the runtime's maps and sets are built over std's own.
 ///
 /// # Errors
-/// [`Error::build`] when the project does not compile (cargo has said why on stderr),
-/// [`Error::usage`] when the plan names what does not exist, [`Error::setup`] for everything that
-/// is wrong with manifest, toolchain, cache or target directory.
+/// - [`Error::build`] if the project does not compile. Cargo has printed the reason on stderr.
+/// - [`Error::usage`] if the plan names something that does not exist.
+/// - [`Error::setup`] if the manifest, toolchain, cache or target directory cannot be used.
 pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
     if let Some(extracted) = &plan.archive {
         return archive::project(extracted, plan, quiet);
@@ -58,7 +59,8 @@ pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
     Ok(project)
 }
 
-/// As [`build`], over the runtime's own maps and sets or over std's.
+/// Does the work of [`build`], over the runtime's own maps and sets if `collections`, or over
+/// std's.
 fn build_over(plan: &BuildPlan, quiet: bool, collections: bool) -> Result<Project> {
     let foundation = Foundation::of(plan)?;
     named::check(plan, &foundation.metadata, |name| {
@@ -72,14 +74,14 @@ fn build_over(plan: &BuildPlan, quiet: bool, collections: bool) -> Result<Projec
         started::check_linkage(&cargo, &ours)?;
     }
     let instrumentation = Instrumentation::of(&cargo, &ours, quiet)?;
-    // Without it, what a build script or a proc macro draws at random is the platform's.
+    // Without the library, build scripts and proc macros take random bytes from the system.
     let entropy = EntropyLibrary::of(toolchain);
     let unseeded = entropy.as_ref().err().map(|why| {
         format!("what build scripts and proc macros draw at random is not seeded: {why}")
     });
     cargo.entropy = entropy.ok();
-    let folder = ours.join(instrumentation.folder(&cargo));
-    let folder = BuildFolder::open(folder, &instrumentation.key(&cargo), quiet)?;
+    let path = ours.join(instrumentation.folder(&cargo));
+    let folder = BuildFolder::open(path, &instrumentation.key(&cargo), quiet)?;
     let build_dir = &folder.path;
     if !plan.varied.program.is_empty() {
         outdated::outdate(build_dir, &plan.varied.packages)
@@ -88,6 +90,7 @@ fn build_over(plan: &BuildPlan, quiet: bool, collections: bool) -> Result<Projec
     let starts = build_dir.join(format!("starts-{}", std::process::id()));
     let (intercept, mut notes) = instrumentation.intercept(&cargo, build_dir, starts)?;
     let runtime = intercept.runtime.as_ref();
+    // The order of the runtime's collections is compared while cargo builds.
     let (started, order_note) = std::thread::scope(|scope| {
         let note = scope.spawn(|| runtime?.order_note(toolchain, &foundation.target));
         let started = Started::of(&cargo, build_dir, &intercept, quiet);
@@ -99,8 +102,7 @@ fn build_over(plan: &BuildPlan, quiet: bool, collections: bool) -> Result<Projec
     notes.extend(unseeded.filter(|_| plan.mode == Mode::Program));
 
     let preload = runtime.and_then(|runtime| runtime.preload.as_deref());
-    let runner = foundation.config.runner.iter();
-    let runner: Vec<OsString> = runner.map(OsString::from).collect();
+    let runner: Vec<OsString> = foundation.config.runner.iter().map(OsString::from).collect();
     let binaries = binaries(&mut started, &foundation, &runner, &mut notes);
     let root = &foundation.metadata.workspace_root;
     let (mut suites, of_benchmarks) = listing::list(&binaries, root, plan.mode)?;
@@ -147,8 +149,8 @@ fn build_over(plan: &BuildPlan, quiet: bool, collections: bool) -> Result<Projec
     })
 }
 
-/// The test executables, in the order of their ids: cargo reports them as they are built, in an
-/// order that varies. What cargo does not run gets a note.
+/// Returns the test executables, sorted by id, because the order in which cargo reports them
+/// varies. Adds a note for each one that cargo does not run.
 fn binaries(
     started: &mut Started,
     foundation: &Foundation,
@@ -170,7 +172,8 @@ fn binaries(
     binaries
 }
 
-/// What compiles doctests. It asks rustdoc for its options, so only where there are some.
+/// Returns the compiler of doctests. Runs rustdoc to find out its options, so this is called only
+/// if there are doctests.
 fn compiler<'a>(
     plan: &BuildPlan,
     foundation: &'a Foundation,
@@ -193,7 +196,8 @@ fn compiler<'a>(
     }
 }
 
-/// The note on tests of a proc macro, with the id of their binary.
+/// Returns the id of a proc macro's binary with a note on its tests. Returns `None` for other
+/// binaries and for binaries without tests.
 fn on_host(suite: &Suite) -> Option<(String, String)> {
     let Suite { binary: TestBinary { id, is_on_host, .. }, tests } = suite;
     let note = || format!("`{id}` is of a proc macro: its tests run on the host's own std");

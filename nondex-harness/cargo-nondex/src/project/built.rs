@@ -1,4 +1,4 @@
-//! A project whose tests are built.
+//! Project whose tests are built.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,55 +11,55 @@ use super::folder::BuildFolder;
 use super::suite::Suite;
 use crate::exit_code::ExitCode;
 
-/// A project whose tests are built and listed.
+/// Project whose tests are built and listed.
 #[derive(Debug)]
 pub struct Project {
-    /// Every test executable with its tests, in the order of their ids.
+    /// All test executables with their tests, sorted by id.
     pub suites: Vec<Suite>,
-    /// The project's target directory; ours is `nondex` in it.
+    /// Target directory of the project. This tool's folder in it is `nondex`.
     pub target_dir: Utf8PathBuf,
-    /// The root of the workspace.
+    /// Root of the workspace.
     pub workspace_root: Utf8PathBuf,
-    /// The version text of the toolchain (`rustc -vV`).
+    /// Version text of the toolchain (`rustc -vV`).
     pub toolchain: String,
-    /// What cargo knows of the workspace, without its dependencies.
+    /// Cargo's metadata of the workspace, without its dependencies.
     pub metadata: Metadata,
-    /// What the user should know of this build, a sentence each: what is not covered, and why.
+    /// Notes for the user on this build, one sentence each: what is not covered, and why.
     pub notes: Vec<String>,
-    /// The same of binaries whose tests run on the host's own std, by id.
+    /// Notes on binaries whose tests run on the host's own std, by id.
     pub(super) on_host: BTreeMap<String, String>,
-    /// Whether the order of the runtime's maps and sets is not known to be that of this
-    /// toolchain's std, as one of the notes reports.
+    /// Whether the runtime's maps and sets may have another order than those of this toolchain's
+    /// std. One of the notes gives the reason.
     pub is_order_unknown: bool,
-    /// Doctests that do not compile, by id; a binary's id means all of them. Rustdoc's messages
-    /// have been printed.
+    /// Ids of doctests that do not compile. The id of a binary stands for all of its doctests.
+    /// Rustdoc's messages have been printed.
     pub unbuilt: Vec<String>,
-    /// The build scripts and proc macros that took random bytes, or read what no seed decides, when
-    /// they were last run.
+    /// Build scripts and proc macros that took random bytes, or read data that no seed controls,
+    /// when they last ran.
     pub drawn: Vec<Drawn>,
-    /// What else was built that tests may start or load: programs and dynamic libraries.
+    /// Other built files that tests may start or load: programs and dynamic libraries.
     pub(super) needed: Vec<Utf8PathBuf>,
-    /// Where the doctests are until the end.
+    /// Folder of the doctests, kept as long as the project.
     pub(super) _doctests: Option<Folder>,
-    /// Where the executables are, which nobody removes until the end.
+    /// Folder of the executables, locked against removal as long as the project exists.
     pub(super) folder: BuildFolder,
 }
 
 impl Project {
-    /// What the user should know of this build who runs tests of these binaries.
+    /// Returns the notes for a user who runs tests of these binaries.
     pub fn notes_on<'b>(&self, binaries: impl IntoIterator<Item = &'b str>) -> Vec<String> {
-        self.notes.iter().chain(of(&self.on_host, binaries)).cloned().collect()
+        self.notes.iter().chain(notes_of(&self.on_host, binaries)).cloned().collect()
     }
 
-    /// Exit code of a command that ran all tests that were built: not success when some could not
-    /// be built.
+    /// Returns the exit code of a command that ran all built tests. It is a failure if some tests
+    /// could not be built.
     pub const fn exit_code(&self) -> ExitCode {
         if self.unbuilt.is_empty() { ExitCode::Ok } else { ExitCode::BuildFailed }
     }
 }
 
-/// Those of these notes that are on one of these binaries.
-fn of<'n, 'b>(
+/// Returns the notes on these binaries.
+fn notes_of<'n, 'b>(
     notes: &'n BTreeMap<String, String>,
     binaries: impl IntoIterator<Item = &'b str>,
 ) -> impl Iterator<Item = &'n String> {
@@ -75,7 +75,7 @@ mod tests {
     fn nothing_is_noted_on_a_binary_whose_tests_do_not_run() {
         let notes = ["derive", "macros"].map(|id| (id.to_owned(), format!("`{id}`")));
         let notes = BTreeMap::from(notes);
-        let on = |binaries: &[&'static str]| of(&notes, binaries.iter().copied()).count();
+        let on = |binaries: &[&'static str]| notes_of(&notes, binaries.iter().copied()).count();
         assert_eq!([on(&[]), on(&["lib"]), on(&["lib", "derive", "derive"])], [0, 0, 1]);
     }
 }

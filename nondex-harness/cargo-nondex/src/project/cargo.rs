@@ -1,5 +1,5 @@
-//! Cargo, with our part in what it does: it builds the test executables, and shows how it would
-//! start each.
+//! Runs cargo with this program in its build. Cargo builds the test executables, and shows how it
+//! would start each.
 
 use std::ffi::OsString;
 use std::io::BufReader;
@@ -21,10 +21,10 @@ use super::toolchain::{self, Toolchain, own};
 use crate::error::{Error, Result};
 use crate::program;
 
-/// The message when cargo itself has printed why.
+/// Message of an error whose reason cargo has printed.
 pub(super) const UNBUILT: &str = "the project's tests do not build";
 
-/// A test executable that cargo built.
+/// Test executable that cargo built.
 pub(super) struct Executable {
     pub(super) path: Utf8PathBuf,
     pub(super) id: String,
@@ -33,16 +33,18 @@ pub(super) struct Executable {
     pub(super) kind: String,
 }
 
-/// What cargo built.
+/// Files that cargo built.
 #[derive(Default)]
 pub(super) struct Artifacts {
-    /// The test executables.
+    /// Test executables.
     pub(super) executables: Vec<Executable>,
-    /// What tests may start or load: other programs, and dynamic libraries for the target.
+    /// Files that tests may start or load: other programs, and dynamic libraries for the target.
     pub(super) others: Vec<Utf8PathBuf>,
 }
 
 impl Executable {
+    /// Returns the executable as a test binary that is started as in `start`. Its harness is not
+    /// known yet.
     pub(super) fn into_binary(self, start: &Start, runner: &[OsString]) -> TestBinary {
         TestBinary {
             id: self.id,
@@ -61,28 +63,28 @@ impl Executable {
     }
 }
 
-/// One selection of a project's targets, for cargo.
+/// Selection of a project's targets, and the settings with which cargo builds it.
 pub(super) struct Cargo<'a> {
     pub(super) plan: &'a BuildPlan,
-    /// Where cargo is called, absolute.
+    /// Absolute path of the folder in which cargo is called.
     pub(super) here: &'a Utf8Path,
     pub(super) toolchain: &'a Toolchain,
-    /// The triple that is built for.
+    /// Target triple of the build.
     pub(super) target: &'a str,
     pub(super) metadata: &'a Metadata,
-    /// The user's own rustc wrapper.
+    /// User's own rustc wrapper.
     pub(super) wrapper: Option<&'a str>,
-    /// What seeds the programs that the build runs; `None` where that is not possible.
+    /// Library that seeds the programs that the build runs; `None` if they cannot be seeded.
     pub(super) entropy: Option<EntropyLibrary>,
-    /// Whether the runtime has maps and sets that choose their order.
+    /// Whether the runtime has its own maps and sets, which choose their order.
     pub(super) collections: bool,
     /// See [`CargoConfig::runner_is_text`](super::config::CargoConfig::runner_is_text).
     pub(super) runner_is_text: bool,
 }
 
 impl Cargo<'_> {
-    /// What the calls that come back to us need to know of the user's own settings, and nothing
-    /// else.
+    /// Returns the data for intercepted calls with the user's own settings, and without
+    /// instrumentation.
     pub(super) fn intercept(&self) -> Intercept {
         Intercept {
             runtime: None,
@@ -101,8 +103,8 @@ impl Cargo<'_> {
         }
     }
 
-    /// Fetches the packages of the workspace for the target, as `intercept` describes it. Nothing
-    /// is built; `target_dir` is for what cargo remembers of rustc.
+    /// Fetches the packages of the workspace for the target, with the settings in `intercept`.
+    /// Builds nothing. Cargo caches its queries of rustc in `target_dir`.
     pub(super) fn fetch(&self, target_dir: &Utf8Path, intercept: &Intercept) -> Result<()> {
         let mut command = Command::new(&self.toolchain.cargo);
         command
@@ -111,21 +113,23 @@ impl Cargo<'_> {
             .args(self.plan.resolution_words())
             .env("CARGO_TARGET_DIR", target_dir)
             .env("RUSTC_WRAPPER", own()?)
-            // Without a network the build reports that, and tries again.
+            // Without a network, the build that follows retries and reports the error.
             .env("CARGO_NET_RETRY", "0")
             .stdin(Stdio::null());
         intercept.install(&mut command);
         toolchain::stdout(&mut command).map(drop)
     }
 
-    /// `cargo test` for the selection, with our part in it.
+    /// Returns `cargo test` for the selection, with this program as rustdoc, as runner of tests
+    /// and, in whole-program mode, as rustc wrapper.
     fn test(&self, build_dir: &Utf8Path, intercept: &Intercept) -> Result<Command> {
         let own = own()?;
         let mut command = Command::new(&self.toolchain.cargo);
         command.current_dir(self.here);
         command.arg("test").arg("--target-dir").arg(build_dir);
         command.args(self.plan.cargo_words()).env("RUSTDOC", &own).stdin(Stdio::null());
-        // Naming the host changes which flags reach build scripts: a plain build is the user's own.
+        // With `--target`, other flags reach build scripts, even if the target is the host. A plain
+        // build is the same as the user's.
         if self.plan.mode != Mode::Plain || self.plan.target.is_some() {
             command.args(["--target", self.target]);
         }
@@ -148,8 +152,11 @@ impl Cargo<'_> {
         Ok(command)
     }
 
-    /// This program as a target runner, in the form that cargo merges with the user's own: an array
-    /// where that is possible, because no other can hold a path with spaces.
+    /// Returns this program as a target runner, in the form that cargo merges with the user's own.
+    /// That is an array if possible, because only an array can hold a path with spaces.
+    ///
+    /// # Errors
+    /// Returns an error if the user's runner is a string and the path of this program has a space.
     fn recorder(&self, own: &str) -> Result<toml::Value> {
         if !self.runner_is_text {
             return Ok(toml::Value::from(vec![own, RECORD]));
@@ -165,8 +172,9 @@ impl Cargo<'_> {
         Ok(toml::Value::from(format!("{own} {RECORD}")))
     }
 
-    /// The features that switch the shims on: of `nondex-collections`, and of each selected package
-    /// that has a feature of the same name for what else it changes in such a build.
+    /// Returns the features that switch the shims on: `nondex` of `nondex-collections`, and
+    /// `nondex` of each selected package that has such a feature. A package uses it for its own
+    /// changes in such a build.
     fn swap_features(&self) -> String {
         let selected = |package: &cargo_metadata::Package| {
             if !self.plan.packages.is_empty() {
@@ -188,7 +196,7 @@ impl Cargo<'_> {
         features.join(",")
     }
 
-    /// Builds, with cargo's own output on stderr.
+    /// Builds the tests. Cargo's own output goes to stderr.
     pub(super) fn build(
         &self,
         build_dir: &Utf8Path,
@@ -196,12 +204,12 @@ impl Cargo<'_> {
         quiet: bool,
     ) -> Result<Artifacts> {
         let mut command = self.test(build_dir, intercept)?;
-        // A plain build comes after another one, which has shown the compiler's warnings.
+        // A plain build follows another build, which has shown the compiler's warnings.
         let only_errors = self.plan.mode == Mode::Plain;
         let format = if only_errors { "json" } else { "json-render-diagnostics" };
         command.arg(format!("--message-format={format}")).stdout(Stdio::piped());
-        // Cargo refuses the two together; all it would run is rustdoc, which only writes down that
-        // it was called.
+        // Cargo refuses `--doc` with `--no-run`. With `--doc` it runs only rustdoc, which is this
+        // program and only records the call.
         if !self.plan.doc {
             command.arg("--no-run");
         }
@@ -253,10 +261,11 @@ impl Cargo<'_> {
         }
     }
 
-    /// Lets cargo start every executable, and rustdoc for doctests, which only writes down how.
+    /// Makes cargo start every executable, and rustdoc for doctests. Cargo starts this program
+    /// instead, which only records how.
     pub(super) fn start(&self, build_dir: &Utf8Path, intercept: &Intercept) -> Result<()> {
         if self.plan.doc {
-            // That was all of the build.
+            // The build has already called rustdoc, and there are no executables.
             return Ok(());
         }
         let mut command = self.test(build_dir, intercept)?;
@@ -288,12 +297,12 @@ impl Cargo<'_> {
     }
 }
 
-/// Whether the compiler gave up because of this.
+/// Returns whether the compiler failed because of this message.
 fn is_error(message: &Diagnostic) -> bool {
     [DiagnosticLevel::Error, DiagnosticLevel::Ice].contains(&message.level)
 }
 
-/// Whether the compiler or cargo itself runs a target: a build script or a proc macro.
+/// Returns whether the compiler or cargo itself runs a target: a build script or a proc macro.
 fn is_of_host(target: &cargo_metadata::Target) -> bool {
     target.is_custom_build() || target.is_proc_macro()
 }

@@ -1,4 +1,4 @@
-//! What every build begins with: the workspace, its toolchain, and the user's own settings.
+//! Basis of every build: the workspace, its toolchain, and the user's own settings.
 
 use camino::{Utf8Path, Utf8PathBuf};
 use cargo_metadata::{Metadata, MetadataCommand};
@@ -11,25 +11,25 @@ use super::platform;
 use super::toolchain::Toolchain;
 use crate::error::{Error, Result};
 
-/// See the [module](self).
+/// Basis of a build: see the [module](self).
 pub(super) struct Foundation {
     pub(super) metadata: Metadata,
-    /// Where cargo is called, absolute.
+    /// Absolute path of the folder in which cargo is called.
     pub(super) here: Utf8PathBuf,
-    /// The project's target directory.
+    /// Target directory of the project.
     pub(super) target_dir: Utf8PathBuf,
     pub(super) toolchain: Toolchain,
-    /// The triple that is built for.
+    /// Target triple of the build.
     pub(super) target: String,
     pub(super) config: CargoConfig,
 }
 
 impl Foundation {
-    /// The foundation of a plan.
+    /// Reads the workspace, toolchain and configuration for a plan.
     ///
     /// # Errors
-    /// When the workspace or the toolchain cannot be read, or a whole program cannot be built with
-    /// them.
+    /// Returns an error if the workspace or the toolchain cannot be read, or if the target or the
+    /// toolchain does not support whole-program mode.
     pub(super) fn of(plan: &BuildPlan) -> Result<Self> {
         let metadata = metadata(plan, false)?;
         let here = camino::absolute_utf8(plan.path(Utf8Path::new("")))
@@ -48,12 +48,13 @@ impl Foundation {
         Ok(Foundation { metadata, here, target_dir, toolchain, target, config })
     }
 
-    /// The folder of everything that this tool builds.
+    /// Returns the folder of everything that this tool builds.
     pub(super) fn ours(&self) -> Utf8PathBuf {
         self.target_dir.join("nondex")
     }
 
-    /// Cargo for this plan, over the runtime's own maps and sets or over std's.
+    /// Returns cargo for this plan, over the runtime's own maps and sets if `collections`, or over
+    /// std's.
     pub(super) fn cargo<'a>(&'a self, plan: &'a BuildPlan, collections: bool) -> Cargo<'a> {
         Cargo {
             plan,
@@ -69,10 +70,11 @@ impl Foundation {
     }
 }
 
-/// Cargo's metadata of a workspace, or of that of an archive; with `deps` its dependency graph too.
+/// Returns cargo's metadata of the plan's workspace or archive, with the dependency graph if
+/// `deps`.
 ///
 /// # Errors
-/// When there is no manifest, or cargo cannot read it; the message is cargo's.
+/// Returns an error with cargo's message if there is no manifest, or cargo cannot read it.
 pub fn metadata(plan: &BuildPlan, deps: bool) -> Result<Metadata> {
     if let Some(extracted) = &plan.archive {
         return archive::metadata(extracted);
@@ -92,7 +94,7 @@ pub fn metadata(plan: &BuildPlan, deps: bool) -> Result<Metadata> {
     }
     let mut more = plan.lock_words();
     if deps {
-        // What is compiled: crates of other platforms need not be on this machine.
+        // Only packages of the compiled platforms: those of others need not be on this machine.
         let host = Toolchain::in_dir(&plan.path(Utf8Path::new(".")))?.host;
         for target in plan.target.iter().chain([&host]) {
             more.extend(["--filter-platform".to_owned(), target.clone()]);
@@ -108,7 +110,8 @@ pub fn metadata(plan: &BuildPlan, deps: bool) -> Result<Metadata> {
         return archive::metadata(&extracted);
     }
     metadata.map_err(|e| {
-        // Such a cargo may not be able to read what is newer than it.
+        // A toolchain that is too old may fail to read a newer manifest. Its age is the reason to
+        // report.
         let here = plan.path(Utf8Path::new("."));
         if let Ok(found) = Toolchain::in_dir(&here)
             && let Err(refused) = found.check()
@@ -119,7 +122,7 @@ pub fn metadata(plan: &BuildPlan, deps: bool) -> Result<Metadata> {
     })
 }
 
-/// Why a workspace cannot be read, in cargo's words.
+/// Returns the error for a workspace that cannot be read, with cargo's message if there is one.
 fn unreadable(error: cargo_metadata::Error) -> Error {
     match error {
         cargo_metadata::Error::CargoMetadata { stderr } => {

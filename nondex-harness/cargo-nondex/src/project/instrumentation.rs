@@ -1,5 +1,5 @@
-//! What a build puts into the programs that it makes: the runtime, and the passes of the compiler
-//! that show it their atomics, their other accesses, and which of their code runs.
+//! Instrumentation that a build adds to its programs: the runtime, and the compiler passes that
+//! report atomics, other accesses, and executed code to it.
 
 use camino::{Utf8Path, Utf8PathBuf};
 
@@ -14,28 +14,28 @@ use super::runtime::{Recipe, Runtime};
 use super::rustix::{self, Backend};
 use crate::error::Result;
 
-/// See the [module](self).
+/// Instrumentation of a build: see the [module](self).
 pub(super) struct Instrumentation {
-    /// What is put in place of std and test; `None` unless a whole program is built.
+    /// Replacement of std and test; `None` unless a whole program is built.
     runtime: Option<Runtime>,
-    /// How rustix does its operations.
+    /// How rustix makes its system calls.
     rustix: Backend,
-    /// What the atomics are.
+    /// How atomic operations are compiled.
     atomics: Atomics,
-    /// Whether plain loads and stores of the project's own crates are operations.
+    /// Whether plain loads and stores of the project's own crates are operations of the scheduler.
     races: bool,
-    /// Whether the project's own crates record what they run.
+    /// Whether the project's own crates record which of their code runs.
     covered: bool,
-    /// What is not covered, and why: a sentence each.
+    /// Notes on what is not covered, and why: one sentence each.
     notes: Vec<String>,
 }
 
 impl Instrumentation {
-    /// What is put into the programs of this selection, as far as its toolchain allows. Builds the
-    /// runtime if there is none. `ours` is the folder of everything that this tool builds.
+    /// Returns the instrumentation for this selection, as far as its toolchain allows. Builds the
+    /// runtime if it is not cached. `ours` is the folder of everything that this tool builds.
     ///
     /// # Errors
-    /// As [`Runtime::of`] and [`rustix::backend`].
+    /// Returns the errors of [`Runtime::of`] and [`rustix::backend`].
     pub(super) fn of(cargo: &Cargo<'_>, ours: &Utf8Path, quiet: bool) -> Result<Self> {
         let plan = cargo.plan;
         if plan.mode != Mode::Program {
@@ -83,8 +83,8 @@ impl Instrumentation {
         })
     }
 
-    /// The name of the folder for such builds. Cargo does not see what is put into them, so each
-    /// kind has its own.
+    /// Returns the name of the folder for such builds. Cargo does not see the instrumentation, so
+    /// each kind of build has its own folder.
     pub(super) fn folder(&self, cargo: &Cargo<'_>) -> &'static str {
         let plan = cargo.plan;
         match plan.mode {
@@ -99,7 +99,7 @@ impl Instrumentation {
         }
     }
 
-    /// What identifies builds with it, which cargo does not see.
+    /// Returns the key that identifies builds with this instrumentation, which cargo does not see.
     pub(super) fn key(&self, cargo: &Cargo<'_>) -> String {
         let runtime = self.runtime.as_ref();
         [
@@ -112,11 +112,10 @@ impl Instrumentation {
         .concat()
     }
 
-    /// What the calls of cargo that come back to us need to know, for a build in `build_dir`; and
-    /// the notes.
+    /// Returns the data for intercepted calls of a build in `build_dir`, and the notes.
     ///
     /// # Errors
-    /// When what the linker is given cannot be written.
+    /// Returns an error if the linker script cannot be written.
     pub(super) fn intercept(
         self,
         cargo: &Cargo<'_>,
@@ -137,7 +136,7 @@ impl Instrumentation {
     }
 }
 
-/// How rustix, where the project has it, does its operations.
+/// Returns how rustix, if the project depends on it, makes its system calls.
 fn backend(cargo: &Cargo<'_>, ours: &Utf8Path) -> Result<Backend> {
     rustix::backend(&cargo.metadata.workspace_root.join("Cargo.lock"), || {
         let intercept = Intercept { rustix_uses_libc: true, ..cargo.intercept() };

@@ -1,4 +1,4 @@
-//! From a user's project to its built test binaries and their tests.
+//! Builds a user's project and lists its test binaries and their tests.
 
 mod accesses;
 pub mod address_seeds;
@@ -68,8 +68,8 @@ pub use target::binary_id;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-/// Does the work of a call by cargo, rustdoc or a compiler and returns its exit code; `None` when
-/// this is an ordinary start.
+/// Handles a call by cargo, rustdoc or a compiler and returns the exit code. Returns `None` for any
+/// other start.
 pub fn intercept() -> Option<ExitCode> {
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
     let result = atomics::intercept(&arguments)
