@@ -1,4 +1,4 @@
-//! Which tests are in an executable: it lists them, as for cargo and nextest.
+//! Lists the tests of an executable by running it with `--list`, as nextest does.
 
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -17,22 +17,22 @@ use super::suite::{Harness, Suite, TestBinary, TestCase};
 use crate::error::{Error, Result};
 use crate::pool;
 
-/// How long an executable may take to list its tests before it is taken for a program that does
-/// something else.
+/// Time limit on a listing. An executable that takes longer is treated as a program without a test
+/// harness.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
-/// What no harness takes, so that only a program that does not read its arguments succeeds with it.
+/// Option that no harness accepts. A program that succeeds with it does not read its arguments.
 const UNKNOWN_OPTION: &str = "--no-option-of-a-test-harness";
 
-/// Has another harness than ours run its tests on the main thread.
+/// Option that makes other harnesses than this tool's run their tests on the main thread.
 pub const ONE_THREAD: &str = "--test-threads=1";
 
-/// Lists the tests of all `binaries`, as many at once as there are cores; with a sentence on each
-/// that has benchmarks. In the whole program, libtest itself is none of their harnesses.
+/// Lists the tests of all `binaries`, in parallel on all cores. Also returns a note on each binary
+/// with benchmarks. In whole-program mode, no binary has libtest itself as its harness.
 ///
 /// # Errors
-/// When an executable cannot be started at all. One that does not speak libtest's protocol is one
-/// test.
+/// Returns an error if an executable cannot be started. An executable that does not implement
+/// libtest's protocol is no error: it counts as one test.
 pub(super) fn list(
     binaries: &[TestBinary],
     workspace_root: &Utf8Path,
@@ -61,9 +61,9 @@ pub(super) fn list(
     Ok((suites, notes))
 }
 
-/// The tests of an executable, and how many benchmarks it has.
+/// Returns the tests of an executable, and its number of benchmarks.
 fn suite(mut binary: TestBinary, workspace_root: &Utf8Path, mode: Mode) -> Result<(Suite, usize)> {
-    if let Some(text) = ask(&binary, &["--list", "--format", "json"])?
+    if let Some(text) = output_of(&binary, &["--list", "--format", "json"])?
         && let Some((mut tests, benchmarks)) = from_json(&text)
     {
         binary.harness = Harness::Nondex;
@@ -75,27 +75,28 @@ fn suite(mut binary: TestBinary, workspace_root: &Utf8Path, mode: Mode) -> Resul
         return Ok((sorted(binary, tests), benchmarks));
     }
     let terse = ["--list", "--format", "terse"];
-    let all = ask(&binary, &terse)?.and_then(|text| from_terse(&text));
-    // A harness without tests prints nothing, and so does a program that ran its only test.
-    let ignores_arguments = || Ok::<_, Error>(ask(&binary, &[UNKNOWN_OPTION])?.is_some());
-    let all = match all {
+    let listing = output_of(&binary, &terse)?.and_then(|text| from_terse(&text));
+    // An empty listing is that of a harness without tests, or the output of a program that ran its
+    // only test.
+    let ignores_arguments = || Ok::<_, Error>(output_of(&binary, &[UNKNOWN_OPTION])?.is_some());
+    let known = match listing {
         Some((tests, 0)) if tests.is_empty() && ignores_arguments()? => None,
-        all => all,
+        listing => listing,
     };
-    let Some((all, benchmarks)) = all else {
+    let Some((all, benchmarks)) = known else {
         binary.harness = Harness::Opaque;
         let tests = vec![TestCase::new(binary.target.clone())];
         return Ok((Suite { binary, tests }, 0));
     };
     let takes_threads = || {
-        let told = ask(&binary, &[&terse[..], &[ONE_THREAD]].concat())?;
-        Ok(told.and_then(|text| from_terse(&text)).is_some_and(|(tests, _)| tests == all))
+        let output = output_of(&binary, &[&terse[..], &[ONE_THREAD]].concat())?;
+        Ok(output.and_then(|text| from_terse(&text)).is_some_and(|(tests, _)| tests == all))
     };
     binary.harness =
         if mode == Mode::Program && takes_threads()? { Harness::Serial } else { Harness::Libtest };
-    let ignored =
-        ask(&binary, &[&terse[..], &["--ignored"]].concat())?.and_then(|text| from_terse(&text));
-    let (ignored, _) = ignored.unwrap_or_default();
+    let (ignored, _) = output_of(&binary, &[&terse[..], &["--ignored"]].concat())?
+        .and_then(|text| from_terse(&text))
+        .unwrap_or_default();
     let tests = all
         .into_iter()
         .map(|name| TestCase { ignored: ignored.contains(&name), ..TestCase::new(name) })
@@ -108,9 +109,9 @@ fn sorted(binary: TestBinary, mut tests: Vec<TestCase>) -> Suite {
     Suite { binary, tests }
 }
 
-/// What the executable prints for these arguments, `None` when it does not succeed within
-/// [`TIME_LIMIT`].
-fn ask(binary: &TestBinary, arguments: &[&str]) -> Result<Option<String>> {
+/// Returns what the executable prints with these arguments. Returns `None` if it does not succeed
+/// within [`TIME_LIMIT`].
+fn output_of(binary: &TestBinary, arguments: &[&str]) -> Result<Option<String>> {
     let mut line =
         binary.runner.iter().map(std::ffi::OsString::as_os_str).chain([binary.executable.as_ref()]);
     let program = line.next().unwrap_or_else(|| binary.executable.as_ref());
@@ -125,12 +126,13 @@ fn ask(binary: &TestBinary, arguments: &[&str]) -> Result<Option<String>> {
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
+        // The group makes it possible to kill the children of the executable, too.
         .process_group(0)
         .spawn()
         .map_err(failed)?;
     let mut stdout = child.stdout.take().expect("stdout is piped");
     let (send, receive) = mpsc::channel();
-    // Not joined: a child of such a program may keep the pipe open for ever.
+    // The thread is not joined, because a child of the executable may keep the pipe open for ever.
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
         let _ = stdout.read_to_end(&mut bytes);
@@ -145,7 +147,7 @@ fn ask(binary: &TestBinary, arguments: &[&str]) -> Result<Option<String>> {
     Ok(status.success().then(|| String::from_utf8_lossy(&bytes).into_owned()))
 }
 
-/// A line of libtest's listing in JSON.
+/// Line of libtest's listing in JSON.
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 enum Line {
@@ -160,7 +162,8 @@ enum Line {
     Bench {},
 }
 
-/// The tests of a listing in JSON, and how many benchmarks are in it; `None` when it is none.
+/// Returns the tests of a listing in JSON, and its number of benchmarks. Returns `None` if the text
+/// is no such listing.
 fn from_json(text: &str) -> Option<(Vec<TestCase>, usize)> {
     let mut lines = text.lines().map(serde_json::from_str::<Line>);
     let Some(Ok(Line::Suite {})) = lines.next() else { return None };
@@ -185,11 +188,11 @@ fn from_json(text: &str) -> Option<(Vec<TestCase>, usize)> {
     Some((tests, benchmarks))
 }
 
-/// How the line of a benchmark ends: in libtest's listing, and in that of `libtest-mimic`.
+/// Ends of a benchmark's line: in libtest's listing, and in that of `libtest-mimic`.
 const BENCHMARK: [&str; 2] = [": benchmark", ": bench"];
 
-/// The tests of a terse listing, and how many benchmarks are in it; `None` when a line is none of
-/// its.
+/// Returns the tests of a terse listing, and its number of benchmarks. Returns `None` if the text
+/// has a line of another format.
 fn from_terse(text: &str) -> Option<(BTreeSet<String>, usize)> {
     let mut tests = BTreeSet::new();
     let mut benchmarks = 0;

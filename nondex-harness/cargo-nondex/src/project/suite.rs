@@ -11,70 +11,74 @@ use super::doc_place::DocPlace;
 use super::moved::Moved;
 use super::os_text;
 
-/// Cargo's folder, and in it ours.
+/// Name of cargo's target folder.
 const TARGET: &str = "target";
+
+/// Name of this tool's folder in it.
 const OURS: &str = "nondex";
 
-/// Which harness a test binary was built with: how its tests are listed, and how their outcome is
-/// known.
+/// Harness of a test binary. It decides how tests are listed, and how their outcome is found out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Harness {
-    /// Ours: lists as JSON with file and line, and writes each outcome to the record.
+    /// This tool's harness. It lists tests as JSON with file and line, and records each outcome.
     Nondex,
-    /// Another that speaks libtest's protocol: the outcome is the exit code (0 passed, 101 failed).
+    /// Another harness that implements libtest's protocol. The outcome is the exit code (0 passed,
+    /// 101 failed).
     Libtest,
-    /// Another one, of a target with `harness = false`, that takes libtest's `--test-threads`, too.
-    /// It runs its test on the main thread then: which of its threads takes a test would be chance.
+    /// Another harness, of a target with `harness = false`, that also accepts libtest's
+    /// `--test-threads`. With one thread, it runs its test on the main thread. With more, chance
+    /// decides which thread runs a test.
     Serial,
-    /// Any other program: it is one test, named as its target; 0 is a pass.
+    /// Any other program. It counts as one test with the name of its target, and passes with exit
+    /// code 0.
     Opaque,
-    /// None: each test is a separate program, whose exit code shows how it ended.
+    /// No harness: each test is a separate program, whose exit code is the outcome.
     Doctest,
 }
 
-/// One built test executable, and how cargo would start it.
+/// Built test executable, and how cargo would start it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TestBinary {
-    /// As nextest names it: `package`, `package::test-target`, `package::bin/name`,
-    /// `package::example/name`. Doctests, which it does not know, are `package::doc/name`.
+    /// Id of the binary, as in nextest: `package`, `package::test-target`, `package::bin/name`,
+    /// `package::example/name`. Doctests, which nextest does not have, are `package::doc/name`.
     pub id: String,
-    /// The package's name.
+    /// Name of the package.
     pub package: String,
-    /// The target's name.
+    /// Name of the target.
     pub target: String,
-    /// The target's kind, as nextest names it: `lib`, `test`, `bin`, `example`, `bench`,
-    /// `proc-macro`; or `doc`.
+    /// Kind of the target, as in nextest: `lib`, `test`, `bin`, `example`, `bench`, `proc-macro`;
+    /// or `doc` for doctests.
     pub kind: String,
-    /// The executable; of doctests, the folder of their executables.
+    /// Path of the executable. For doctests, the folder of their executables.
     pub executable: Utf8PathBuf,
-    /// The directory cargo starts it in.
+    /// Folder in which cargo starts the executable.
     pub cwd: Utf8PathBuf,
-    /// The whole environment cargo starts it with.
+    /// Whole environment with which cargo starts the executable.
     #[serde(with = "os_text::map")]
     pub env: BTreeMap<OsString, OsString>,
-    /// What stands before the executable on the command line: the user's own target runner.
+    /// User's own target runner, which comes before the executable on the command line.
     #[serde(with = "os_text::list")]
     pub runner: Vec<OsString>,
-    /// The harness it was built with.
+    /// Harness of the executable.
     pub harness: Harness,
-    /// Whether its tests run on the host's own std, where nothing records what they use.
+    /// Whether the tests run on the host's own std, where nothing records what they use.
     #[serde(default)]
     pub is_on_host: bool,
-    /// The library that observes the programs that its tests start, where there is one.
+    /// Library that observes the programs that the tests start, if there is one.
     pub preload: Option<Utf8PathBuf>,
-    /// Where its sources are now, if they have moved since it was built.
+    /// Current location of the sources, if they have moved since the build.
     #[serde(skip)]
     pub moved: Option<Moved>,
 }
 
 impl TestBinary {
-    /// The executable that `test`, one of its tests, is in.
+    /// Returns the executable that contains `test`, a test of this binary.
     pub fn executable_of<'a>(&'a self, test: &'a TestCase) -> &'a Utf8Path {
         test.doctest.as_ref().map_or(&self.executable, |doctest| &doctest.executable)
     }
 
-    /// The folders that its tests use as theirs: the one they are started in, what cargo gives
-    /// integration tests for their files, and cargo's own.
+    /// Returns the folders that the tests may use as their own. These are the folder in which they
+    /// start, the temporary folder of integration tests, and cargo's target folder.
     pub fn folders(&self) -> impl Iterator<Item = Utf8PathBuf> {
         let target = || {
             let ours = self.executable.ancestors().find(|folder| folder.ends_with(OURS))?;
@@ -83,61 +87,62 @@ impl TestBinary {
         [self.cwd.clone()].into_iter().chain(self.temporary_folder()).chain(target())
     }
 
-    /// What cargo gives integration tests for their files.
+    /// Returns the temporary folder that cargo gives integration tests, if there is one.
     pub fn temporary_folder(&self) -> Option<Utf8PathBuf> {
         let folder = folder_for_tests(self.executable.as_std_path())?;
         Utf8PathBuf::from_path_buf(folder).ok()
     }
 }
 
-/// One test.
+/// Test of a binary.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TestCase {
-    /// As libtest prints it.
+    /// Name of the test, as libtest prints it.
     pub name: String,
-    /// The source file, relative to the workspace root, when known.
+    /// Source file, relative to the workspace root, if known.
     pub file: Option<String>,
-    /// Line, from 1.
+    /// Line, from 1, if known.
     pub line: Option<u32>,
-    /// Whether it is `#[ignore]`d.
+    /// Whether the test is `#[ignore]`d.
     pub ignored: bool,
-    /// What only a doctest has; `None` of one that was not compiled, because it is ignored.
+    /// Program of a doctest. `None` for other tests, and for a doctest that was not compiled
+    /// because it is ignored.
     pub doctest: Option<Doctest>,
 }
 
 impl TestCase {
-    /// The name of its function.
+    /// Returns the name of the test's function.
     pub fn function(&self) -> &str {
         self.name.rsplit("::").next().unwrap_or(&self.name)
     }
 
-    /// A test of which only the name is known.
+    /// Returns a test of which only the name is known.
     pub fn new(name: impl Into<String>) -> Self {
         TestCase { name: name.into(), file: None, line: None, ignored: false, doctest: None }
     }
 }
 
-/// The program of a doctest, as rustdoc makes it.
+/// Program of a doctest, as rustdoc makes it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Doctest {
-    /// The executable.
+    /// Path of the executable.
     pub executable: Utf8PathBuf,
-    /// Whether it must fail in order to pass.
+    /// Whether the program must fail for the test to pass.
     pub should_panic: bool,
-    /// Where its code stands, when known.
+    /// Position of the code in the source, if known.
     pub place: Option<DocPlace>,
 }
 
-/// A test binary with its tests, in the order of their names.
+/// Test binary with its tests, sorted by name.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Suite {
-    /// The binary.
+    /// Test binary.
     pub binary: TestBinary,
-    /// All its tests, the ignored ones too.
+    /// All tests of the binary, including ignored ones.
     pub tests: Vec<TestCase>,
 }
 
-/// The test of this name in the binary with this id, with its binary.
+/// Returns the test of this name in the binary with this id, with its suite.
 pub fn find<'a>(
     suites: &'a [Suite],
     binary: &str,
@@ -147,8 +152,8 @@ pub fn find<'a>(
     Some((suite, suite.test(test)?))
 }
 
-/// The test that was, in a binary of this id, the only one of a function of this name that is gone
-/// `now`.
+/// Returns the test with this function name in the binary with this id, if it existed `before` and
+/// no longer exists `now`. Returns `None` if there are several such tests. Doctests do not count.
 pub fn gone<'a>(
     before: &'a [Suite],
     now: &[Suite],
@@ -156,21 +161,24 @@ pub fn gone<'a>(
 ) -> Option<(&'a Suite, &'a TestCase)> {
     let suite = before.iter().find(|suite| suite.binary.id == binary)?;
     let is_gone = |case: &&TestCase| find(now, binary, &case.name).is_none();
-    let same = suite.tests.iter().filter(|case| case.function() == function);
-    let mut same = same.filter(|case| case.doctest.is_none()).filter(is_gone);
-    match (same.next(), same.next()) {
+    let mut candidates = suite
+        .tests
+        .iter()
+        .filter(|case| case.function() == function && case.doctest.is_none())
+        .filter(is_gone);
+    match (candidates.next(), candidates.next()) {
         (Some(case), None) => Some((suite, case)),
         _ => None,
     }
 }
 
 impl Suite {
-    /// The test of this name.
+    /// Returns the test of this name.
     pub fn test(&self, name: &str) -> Option<&TestCase> {
         self.tests.iter().find(|case| case.name == name)
     }
 
-    /// The id of a test in reports: `<binary-id>$<test name>`.
+    /// Returns the id of a test in reports: `<binary-id>$<test name>`.
     pub fn test_id(&self, test: &TestCase) -> String {
         format!("{}${}", self.binary.id, test.name)
     }
@@ -180,7 +188,7 @@ impl Suite {
 pub(crate) mod tests {
     use super::*;
 
-    /// The binary of an integration test that does not exist.
+    /// Returns the binary of an integration test that does not exist.
     pub(crate) fn binary(package: &str, target: &str) -> TestBinary {
         TestBinary {
             id: format!("{package}::{target}"),
