@@ -1,23 +1,23 @@
-//! The two settings of the user's cargo configuration that we stand in for, and therefore have to
-//! find ourselves.
+//! Reads the two settings of the user's cargo configuration that this tool replaces for cargo: the
+//! rustc wrapper and the target runner.
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-/// The user's own tools around rustc and around test executables.
+/// User's own programs around rustc and around test executables.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct CargoConfig {
-    /// `RUSTC_WRAPPER`, or `build.rustc-wrapper`.
+    /// Value of `RUSTC_WRAPPER`, or of `build.rustc-wrapper`.
     pub(super) rustc_wrapper: Option<String>,
-    /// `target.<triple>.runner`.
+    /// Words of `target.<triple>.runner`: a program and its arguments. Empty if there is none.
     pub(super) runner: Vec<String>,
-    /// Whether a configuration file gives the runner as one string: cargo merges it only with
+    /// Whether a configuration file gives the runner as one string, which cargo merges only with
     /// another string.
     pub(super) runner_is_text: bool,
 }
 
 impl CargoConfig {
-    /// Reads the environment and the configuration files that cargo reads in `dir`: the environment
-    /// comes first, then the nearest file.
+    /// Reads the environment and the configuration files that cargo reads in `dir`. The environment
+    /// has precedence, then the nearest file.
     pub(super) fn read(dir: &Utf8Path, target: &str) -> Self {
         let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let mut config = CargoConfig {
@@ -25,7 +25,7 @@ impl CargoConfig {
             runner: set(&runner_variable(target)).map(|text| words(&text)).unwrap_or_default(),
             runner_is_text: false,
         };
-        // An empty variable switches a wrapper of the configuration off.
+        // An empty variable disables the wrapper of the configuration files.
         let wrapper_is_decided = std::env::var_os("RUSTC_WRAPPER").is_some();
         let home = set("CARGO_HOME")
             .map(Utf8PathBuf::from)
@@ -39,7 +39,7 @@ impl CargoConfig {
             else {
                 continue;
             };
-            // A file that cargo cannot read either is cargo's to complain about.
+            // Cargo reports a file that cannot be read or parsed.
             let Some(table) = std::fs::read_to_string(&file)
                 .ok()
                 .and_then(|text| text.parse::<toml::Table>().ok())
@@ -77,7 +77,7 @@ impl CargoConfig {
     }
 }
 
-/// The variable that cargo reads a target's runner from.
+/// Returns the name of the environment variable from which cargo reads a target's runner.
 pub(super) fn runner_variable(target: &str) -> String {
     format!("CARGO_TARGET_{}_RUNNER", target.to_uppercase().replace(['-', '.'], "_"))
 }
@@ -90,8 +90,8 @@ fn words(text: &str) -> Vec<String> {
     text.split_whitespace().map(str::to_owned).collect()
 }
 
-/// A program as cargo resolves it: a name is looked up, a relative path starts at the folder that
-/// holds `.cargo`.
+/// Returns a program as cargo resolves it: a relative path starts at `base`, the folder that
+/// contains `.cargo`. A plain name stays, because the system searches for it in `PATH`.
 fn program(base: &Utf8Path, text: &str) -> String {
     if text.contains('/') { base.join(text).into_string() } else { text.to_owned() }
 }

@@ -1,10 +1,10 @@
-//! The folder of a build: what is in it was built with one key, and nobody empties it while
-//! somebody uses it.
+//! Build folder: its contents were built with one key, and it is not emptied while in use.
 //!
-//! Cargo does not see what our wrapper adds, so what another version of this program built is
-//! removed. That one may be at work still: whoever builds or runs what is in the folder holds a
-//! shared lock on a file next to it, and whoever empties it the only one. The system takes the
-//! locks of a process with the process, so what was killed keeps nobody waiting.
+//! Cargo does not see what this program's wrapper adds to a build. So the build of another version
+//! of this program must be removed, but that version may still be running. Each process that builds
+//! or runs in the folder holds a shared lock on a file next to it. A process that empties the
+//! folder holds an exclusive lock. The system releases the locks of a process when it ends, so a
+//! killed process blocks no other.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -13,32 +13,36 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::error::{Error, Result};
 
-/// The file that has the key of what is in the folder, written before anything is built.
+/// Name of the file with the key of the folder's contents. It is written before cargo builds
+/// anything.
 const KEY: &str = "nondex-runtime";
 
-/// The folder, which nobody empties until this is dropped.
+/// Build folder, locked against removal until this is dropped.
 #[derive(Debug)]
 pub(super) struct BuildFolder {
-    /// Where it is.
+    /// Path of the folder.
     pub(super) path: Utf8PathBuf,
-    /// `None` where the file system has no locks.
+    /// Shared lock; `None` if the file system has no locks.
     _lock: Option<File>,
 }
 
 impl BuildFolder {
-    /// Makes sure that there is one, with nothing in it that was built with another `key`. Waits
-    /// for those who use what is to be removed, and prints that unless it is quiet.
+    /// Opens the folder, and creates it if it does not exist. Removes contents that were built with
+    /// another `key`, after waiting for the processes that use them. Prints that it waits, unless
+    /// `quiet`.
     ///
     /// # Errors
-    /// When it cannot be created or emptied.
+    /// Returns an error if the folder cannot be locked, created or emptied.
     pub(super) fn open(path: Utf8PathBuf, key: &str, quiet: bool) -> Result<Self> {
         Self::filled(path, key, quiet, || Ok(()))
     }
 
-    /// The same, where `fill` writes into the folder what is to be in it.
+    /// Opens the folder like [`open`](Self::open). If it is new or was emptied, `fill` writes its
+    /// initial contents.
     ///
     /// # Errors
-    /// As [`open`](Self::open), and those of `fill`, after which the folder has no key.
+    /// Returns the errors of [`open`](Self::open) and of `fill`. After an error of `fill`, the
+    /// folder has no key.
     pub(super) fn filled(
         path: Utf8PathBuf,
         key: &str,
@@ -46,30 +50,31 @@ impl BuildFolder {
         fill: impl Fn() -> Result<()>,
     ) -> Result<Self> {
         let failed = |doing: &str, e| Error::setup(format!("failed to {doing} `{path}`: {e}"));
-        // Where there is no key, somebody was killed who emptied it.
+        // A folder without a key is incomplete: a process was killed while it emptied or filled it.
         let is_ours = || has_key(&path, key);
-        let in_use = |is_only| lock(&path, is_only, quiet).map_err(|e| failed("lock", e));
+        let locked = |is_only| lock(&path, is_only, quiet).map_err(|e| failed("lock", e));
         loop {
-            let lock = in_use(false)?;
+            let lock = locked(false)?;
             if is_ours() {
                 return Ok(BuildFolder { path, _lock: lock });
             }
             drop(lock);
-            let _only = in_use(true)?;
-            // Another one of our version may have been faster.
+            let _only = locked(true)?;
+            // Another process of this version may have had the lock in between.
             if !is_ours() {
                 empty(&path).map_err(|e| failed("remove the outdated build in", e))?;
                 create(&path).map_err(|e| failed("create the build folder", e))?;
                 fill()?;
                 fs::write(path.join(KEY), key).map_err(|e| failed("write the key of", e))?;
             }
+            // The lock is released here, so the next turn must check again under the shared lock.
         }
     }
 
-    /// The folder, if what is in it has this key.
+    /// Opens the folder if its contents have this key.
     ///
     /// # Errors
-    /// When it cannot be locked.
+    /// Returns an error if the folder cannot be locked.
     pub(super) fn existing(path: Utf8PathBuf, key: &str, quiet: bool) -> Result<Option<Self>> {
         let lock = lock(&path, false, quiet)
             .map_err(|e| Error::setup(format!("failed to lock `{path}`: {e}")))?;
@@ -88,18 +93,18 @@ fn empty(path: &Utf8Path) -> io::Result<()> {
     }
 }
 
-/// Makes a folder and marks it.
+/// Creates a folder and marks it as a cache.
 fn create(path: &Utf8Path) -> io::Result<()> {
     fs::create_dir_all(path)?;
-    // As cargo marks its own: backups and searches skip what can be built again.
+    // Cargo marks its folders in the same way, so that backups and searches skip them.
     let tag = "Signature: 8a477f597d28d172789f06886806bc55\n";
     fs::write(path.join("CACHEDIR.TAG"), tag)
 }
 
-/// The lock of a build folder, shared or as the only one; `None` where the file system has no
-/// locks.
+/// Locks a build folder, exclusively if `is_only` and otherwise shared. Returns `None` if the file
+/// system has no locks.
 fn lock(folder: &Utf8Path, is_only: bool, quiet: bool) -> io::Result<Option<File>> {
-    // Cargo marks its target directory only where it makes it.
+    // Cargo marks its target directory only if it creates the directory itself.
     if let Some(target) = folder.ancestors().nth(2).filter(|target| !target.exists()) {
         create(target)?;
     }
@@ -143,7 +148,7 @@ mod tests {
             let built = path.join("built");
             let first = open("1");
             fs::write(&built, "").unwrap();
-            // Two of one version use it at once.
+            // Two processes of one version may use the folder at the same time.
             let second = open("1");
             assert!(built.exists());
             drop((first, second));

@@ -28,8 +28,8 @@ impl Foundation {
     /// Reads the workspace, toolchain and configuration for a plan.
     ///
     /// # Errors
-    /// Returns an error if the workspace or the toolchain cannot be read, or if the target or the
-    /// toolchain does not support whole-program mode.
+    /// Returns an error if the workspace or toolchain cannot be read, or if the target or toolchain
+    /// does not support whole-program mode.
     pub(super) fn of(plan: &BuildPlan) -> Result<Self> {
         let metadata = metadata(plan, false)?;
         let here = camino::absolute_utf8(plan.path(Utf8Path::new("")))

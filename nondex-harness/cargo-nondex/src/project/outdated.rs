@@ -1,4 +1,4 @@
-//! The folder of builds in which one program takes other random bytes than usual.
+//! Folder of builds in which one program takes other random bytes than usual.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,22 +8,25 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::drawn::entries;
 
-/// The folder of these builds, in ours.
+/// Name of the folder of these builds, in this tool's folder.
 pub(super) const REBUILT: &str = "rebuilt";
 
-/// The file in it that names the packages that were varied.
+/// Name of the file in it with the names of the packages that the last build varied.
 const VARIED: &str = "nondex-varied";
 
-/// The folder in which cargo keeps what a package was built from.
+/// Name of the folder in which cargo keeps the fingerprints of built packages.
 const FINGERPRINTS: &str = ".fingerprint";
 
-/// Makes cargo build these packages again in a build folder, and those that were varied there
-/// before. Every build in the folder varies something, so that nobody relies on what is in it.
+/// Makes cargo rebuild these packages in a build folder, and those that the previous build there
+/// varied. Every build in the folder varies something, so no build relies on the previous contents.
+///
+/// # Errors
+/// Returns an error if the folder cannot be changed.
 pub(super) fn outdate(folder: &Utf8Path, packages: &[String]) -> io::Result<()> {
     let marker = folder.join(VARIED);
     let before = fs::read_to_string(&marker).unwrap_or_default();
     let all: BTreeSet<&str> = before.lines().chain(packages.iter().map(String::as_str)).collect();
-    // Whoever is killed meanwhile leaves the names of all of them.
+    // If this process is killed in the loop below, the next one finds the names of all packages.
     let names = |names: &mut dyn Iterator<Item = &str>| {
         names.map(|name| format!("{name}\n")).collect::<String>()
     };
@@ -38,7 +41,7 @@ pub(super) fn outdate(folder: &Utf8Path, packages: &[String]) -> io::Result<()> 
     fs::write(&marker, names(&mut packages.iter().map(String::as_str)))
 }
 
-/// The folders of profiles in a target directory, for the host and for named targets.
+/// Returns the folders of profiles in a target directory, for the host and for named targets.
 fn profiles(target: &Utf8Path) -> Vec<Utf8PathBuf> {
     let mut all = entries(target);
     let second: Vec<Utf8PathBuf> = all.iter().flat_map(|one| entries(one)).collect();
@@ -47,7 +50,7 @@ fn profiles(target: &Utf8Path) -> Vec<Utf8PathBuf> {
     all
 }
 
-/// The package of a folder that cargo names by the package and a hash.
+/// Returns the package of a folder that cargo names by the package and a hash.
 fn package_of(folder: &Utf8Path) -> &str {
     let name = folder.file_name().unwrap_or_default();
     name.rsplit_once('-').map_or(name, |(package, _)| package)

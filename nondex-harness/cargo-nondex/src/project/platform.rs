@@ -1,4 +1,4 @@
-//! The systems on which a whole program can be run over the shims.
+//! Platforms that support whole-program mode.
 
 use std::ffi::OsStr;
 
@@ -6,11 +6,11 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::error::Error;
 
-/// Refuses a `target` whose C library is not glibc on 64-bit Linux: whole-program mode takes the
-/// place of its functions.
+/// Refuses a `target` other than 64-bit Linux with glibc, whose functions whole-program mode
+/// replaces.
 ///
 /// # Errors
-/// With what was found, what is needed, and what can be done there instead.
+/// Returns an error that names the target, the requirement, and the alternative.
 pub(super) fn check(target: &str) -> crate::error::Result<()> {
     let architecture = target.split('-').next().unwrap_or_default();
     let is_wide = architecture.contains("64") || architecture == "s390x";
@@ -25,10 +25,12 @@ pub(super) fn check(target: &str) -> crate::error::Result<()> {
     )))
 }
 
-/// File in the folder of the starts that marks that tests would be linked with libc inside.
+/// Target feature that links libc statically. Also the name of the file that marks such tests in
+/// the folder of recorded starts.
 const STATIC: &str = "crt-static";
 
-/// Whether a call of rustc links libc into the program: the last word on the feature counts.
+/// Returns whether a call of rustc links libc statically. The last argument with the feature
+/// counts.
 pub(super) fn is_static(arguments: &[impl AsRef<OsStr>]) -> bool {
     let arguments: Vec<_> = arguments.iter().map(|a| a.as_ref().to_string_lossy()).collect();
     let options = arguments.iter().enumerate().filter_map(|(i, argument)| {
@@ -51,7 +53,8 @@ pub(super) fn is_static(arguments: &[impl AsRef<OsStr>]) -> bool {
         .unwrap_or(false)
 }
 
-/// Marks in the folder of the starts that tests would be linked with libc inside.
+/// Records in the folder of starts that tests would be linked statically with libc. Does nothing
+/// without such a folder.
 pub(super) fn note_static(starts: &Utf8Path) -> Result<(), String> {
     if starts.as_str().is_empty() {
         return Ok(());
@@ -60,10 +63,10 @@ pub(super) fn note_static(starts: &Utf8Path) -> Result<(), String> {
         .map_err(|e| format!("failed to write to `{starts}`: {e}"))
 }
 
-/// Refuses tests that would be linked with libc inside, if that was noted.
+/// Refuses tests that would be linked statically with libc, if that was recorded.
 ///
 /// # Errors
-/// With what was found, what is needed, and what can be done instead.
+/// Returns an error that names the flag, the requirement, and the alternatives.
 pub(super) fn check_linkage(starts: &Utf8Path) -> crate::error::Result<()> {
     if !starts.join(STATIC).exists() {
         return Ok(());
@@ -80,8 +83,9 @@ pub(super) fn check_linkage(starts: &Utf8Path) -> crate::error::Result<()> {
     ))
 }
 
-/// Whether anything that can add flags to rustc's mentions the feature, so that it is worth asking
-/// cargo first.
+/// Returns whether a source of rustc's flags mentions the feature: the environment, `given`, or a
+/// configuration file that cargo reads in `dir`. Only then is it worth querying cargo for the
+/// flags.
 pub(super) fn mentions_static(dir: &Utf8Path, given: &[String]) -> bool {
     let mentions = |text: &str| text.contains(STATIC);
     let in_file = |path: &Utf8Path| std::fs::read_to_string(path).is_ok_and(|text| mentions(&text));
@@ -90,9 +94,9 @@ pub(super) fn mentions_static(dir: &Utf8Path, given: &[String]) -> bool {
             name.to_string_lossy().contains("RUSTFLAGS") && mentions(&value.to_string_lossy())
         })
     };
-    let home = std::env::var("CARGO_HOME").map(Utf8PathBuf::from);
-    let home =
-        home.or_else(|_| std::env::var("HOME").map(|home| Utf8Path::new(&home).join(".cargo")));
+    let home = std::env::var("CARGO_HOME")
+        .map(Utf8PathBuf::from)
+        .or_else(|_| std::env::var("HOME").map(|home| Utf8Path::new(&home).join(".cargo")));
     let mut folders = dir.ancestors().map(|dir| dir.join(".cargo")).chain(home.ok());
     in_environment()
         || given.iter().any(|config| mentions(config) || in_file(Utf8Path::new(config)))

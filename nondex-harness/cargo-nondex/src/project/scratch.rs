@@ -1,14 +1,15 @@
-//! A folder in the cache in which a toolchain is queried.
+//! Temporary folder of one process.
 
 use std::fs;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-/// The folder; removed when dropped.
+/// Temporary folder, removed when dropped.
 pub(super) struct Scratch(Utf8PathBuf);
 
 impl Scratch {
-    /// A folder of this process in `home`.
+    /// Creates the folder of this process in `home`. `name` distinguishes it from other such
+    /// folders.
     pub(super) fn create(home: &Utf8Path, name: &str) -> std::io::Result<Self> {
         let folder = home.join(format!("{name}-{}", std::process::id()));
         fs::create_dir_all(&folder)?;
@@ -22,6 +23,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
+        // A folder that cannot be removed does no harm.
         let _ = fs::remove_dir_all(&self.0);
     }
 }

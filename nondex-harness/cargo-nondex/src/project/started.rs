@@ -26,8 +26,8 @@ impl Started {
     /// removed at the end.
     ///
     /// # Errors
-    /// Returns an error if the project does not build, would be linked statically with libc, or if
-    /// cargo starts none of the executables that it built.
+    /// Returns an error if the project does not build, if it would be linked statically with libc,
+    /// or if cargo starts no executable.
     pub(super) fn of(
         cargo: &Cargo<'_>,
         build_dir: &Utf8Path,

@@ -1,4 +1,4 @@
-//! The Rust toolchain that builds the project under test.
+//! Rust toolchain that builds the project under test.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -9,30 +9,30 @@ use camino::{Utf8Path, Utf8PathBuf};
 use crate::error::{Error, Result};
 use crate::program;
 
-/// The oldest release with which the runtime compiles: the `rust-version` of its crates.
+/// Oldest release with which the runtime compiles: the `rust-version` of its crates.
 const OLDEST: [u32; 2] = [1, 85];
 
-/// The newest release whose std the mirror is known to have all of.
+/// Newest release of which the runtime's copy of std is known to be complete.
 pub(super) const NEWEST: [u32; 2] = [1, 95];
 
-/// A toolchain, as the project's own folder selects it.
+/// Toolchain that the project's folder selects.
 #[derive(Clone, Debug)]
 pub struct Toolchain {
-    /// The cargo to run.
+    /// Cargo to run.
     pub cargo: OsString,
-    /// The rustc that cargo will run.
+    /// Compiler that cargo runs, by a path that is the same compiler in every folder.
     pub rustc: OsString,
-    /// Its whole version text (`rustc -vV`): what decides whether two can share libraries.
+    /// Whole version text (`rustc -vV`). Two toolchains with the same text can share libraries.
     pub version: String,
-    /// The host triple.
+    /// Host triple.
     pub host: String,
 }
 
 impl Toolchain {
-    /// The toolchain that cargo uses in `dir`.
+    /// Returns the toolchain that cargo uses in `dir`.
     ///
     /// # Errors
-    /// When rustc cannot be run there.
+    /// Returns an error if rustc cannot be run there.
     pub fn in_dir(dir: &Utf8Path) -> Result<Self> {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
@@ -47,30 +47,30 @@ impl Toolchain {
                 ))
             })?
             .to_owned();
-        // With rustup, `rustc` is chosen by the current folder: in another one it would be another
-        // one.
+        // With rustup, the current folder selects the compiler behind `rustc`. The path in the
+        // sysroot does not depend on the folder.
         let sysroot = stdout(Command::new(&rustc).args(["--print", "sysroot"]).current_dir(dir))?;
         let own = Utf8PathBuf::from(sysroot.trim())
             .join("bin")
             .join(format!("rustc{}", std::env::consts::EXE_SUFFIX));
-        // One that is always started by a script, which finds its libraries, does not run.
+        // A compiler whose libraries are found by a wrapper script does not run by this path.
         let runs = || stdout(Command::new(&own).arg("-vV")).is_ok_and(|text| text == version);
         let rustc = if own.is_file() && runs() { own.into_os_string() } else { found(rustc, dir) };
         Ok(Toolchain { cargo, rustc, version, host })
     }
 }
 
-/// How rustdoc is given the program by which doctests are run.
+/// Option of rustdoc that names the program that runs doctests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RunTool {
-    /// As `--test-runtool`.
+    /// Stable `--test-runtool`.
     Stable,
-    /// As `--runtool`, which has to be unlocked.
+    /// Unstable `--runtool`.
     Unstable,
 }
 
 impl RunTool {
-    /// What a rustdoc with this help text has.
+    /// Returns the option of a rustdoc with this help text.
     fn of(help: &str) -> Self {
         if help.contains(" --runtool ") && !help.contains(" --test-runtool ") {
             RunTool::Unstable
@@ -80,8 +80,8 @@ impl RunTool {
     }
 }
 
-/// Where a program is that would be started by this name in `dir`: it is started in other folders,
-/// too.
+/// Returns the path of the program that this name starts in `dir`, so that it can be started in
+/// other folders, too.
 fn found(program: OsString, dir: &Utf8Path) -> OsString {
     let is_path = Path::new(&program).components().nth(1).is_some();
     if is_path {
@@ -98,9 +98,10 @@ impl Toolchain {
     /// Refuses a toolchain with which the runtime does not compile.
     ///
     /// # Errors
-    /// With what was found, what is needed, and what selects another one.
+    /// Returns an error that names the toolchain, the oldest supported release, and the ways to
+    /// select another toolchain.
     pub(super) fn check(&self) -> Result<()> {
-        // What has no release is not known to be too old: its compiler has the last word.
+        // A toolchain without a release may be new enough. Its compiler decides.
         let is_too_old = release(&self.version).is_some_and(|release| release < OLDEST);
         if !is_too_old {
             return Ok(());
@@ -115,20 +116,20 @@ impl Toolchain {
         )))
     }
 
-    /// Whether its std may have methods that the mirror has not: it is newer, or accepts what is
-    /// unstable.
+    /// Returns whether std may have methods that the runtime's copy lacks, because the toolchain is
+    /// newer or accepts unstable features.
     pub(super) fn may_have_more(&self) -> bool {
         let is_newer = release(&self.version).is_none_or(|release| release > NEWEST);
         is_newer || ["-nightly", "-dev"].iter().any(|channel| self.version.contains(channel))
     }
 
-    /// The option of its rustdoc that names the program by which doctests are run.
+    /// Returns the option of the toolchain's rustdoc that names the program that runs doctests.
     pub(super) fn run_tool(&self) -> RunTool {
         let help = stdout(Command::new(self.rustdoc()).arg("--help"));
         RunTool::of(help.as_deref().unwrap_or_default())
     }
 
-    /// The rustdoc that cargo would run: the user's, or the compiler's neighbour.
+    /// Returns the rustdoc that cargo would run: the user's, or the one next to the compiler.
     pub fn rustdoc(&self) -> OsString {
         if let Some(own) = std::env::var_os("RUSTDOC") {
             return own;
@@ -139,7 +140,7 @@ impl Toolchain {
     }
 }
 
-/// The release in the text of `rustc -vV`: major and minor number.
+/// Returns the release in the text of `rustc -vV`: major and minor number.
 fn release(version: &str) -> Option<[u32; 2]> {
     let release = version.lines().find_map(|line| line.strip_prefix("release: "))?;
     let mut numbers = release.split('.').map(str::parse);
@@ -149,7 +150,10 @@ fn release(version: &str) -> Option<[u32; 2]> {
     }
 }
 
-/// What a command prints, when it succeeds.
+/// Runs a command and returns what it prints.
+///
+/// # Errors
+/// Returns an error if the command cannot be run, fails, or prints something that is not UTF-8.
 pub(super) fn stdout(command: &mut Command) -> Result<String> {
     let name = command.get_program().display().to_string();
     let output = program::output(command).map_err(Error::setup)?;
@@ -165,10 +169,11 @@ pub(super) fn stdout(command: &mut Command) -> Result<String> {
         .map_err(|_| Error::setup(format!("`{name}` printed something that is not UTF-8")))
 }
 
-/// Compiles what is called this for the user.
+/// Runs `compiler`. Errors call the compiled program or library `what`.
 ///
 /// # Errors
-/// When the compiler cannot be run, and what it wrote first when that does not compile.
+/// Returns an error if the compiler cannot be run. If the compiler fails, the error has its first
+/// line.
 pub(super) fn compile(what: &str, compiler: &mut Command) -> Result<(), String> {
     let output = program::output(compiler.stdin(Stdio::null()))?;
     if output.status.success() {
@@ -179,7 +184,10 @@ pub(super) fn compile(what: &str, compiler: &mut Command) -> Result<(), String> 
     Err(format!("{what} does not compile: {first}"))
 }
 
-/// Where this program is, or another build of it that took its place.
+/// Returns the path of this program, or of another build that replaced it.
+///
+/// # Errors
+/// Returns an error if the path cannot be found out or is not UTF-8.
 pub(super) fn own() -> Result<String> {
     let own = std::env::current_exe()
         .map_err(|e| Error::setup(format!("failed to find the path of this program: {e}")))?;
@@ -187,7 +195,7 @@ pub(super) fn own() -> Result<String> {
         .into_os_string()
         .into_string()
         .map_err(|own| Error::setup(format!("the path {} is not UTF-8", own.display())))?;
-    // What was installed or built again meanwhile is where it was: Linux marks it so.
+    // Linux adds this mark to the path if the file was replaced, such as by a new installation.
     match own.strip_suffix(" (deleted)") {
         Some(place) if Utf8Path::new(place).is_file() => Ok(place.to_owned()),
         _ => Ok(own),
@@ -216,7 +224,7 @@ mod tests {
         for release in ["1.85.0", "1.85.1", "1.95.0-beta.3", "1.97.0-nightly", "2.0.0"] {
             of(&text(release)).check().unwrap();
         }
-        // Whoever builds a compiler may call it as they like.
+        // A custom compiler may have any version text.
         of("rustc of ours").check().unwrap();
         of("release: new").check().unwrap();
     }
@@ -225,9 +233,9 @@ mod tests {
     fn an_older_toolchain_is_refused_with_what_was_found_and_what_is_needed() {
         for release in ["1.84.1", "1.63.0", "0.12.0", "1.84.0-nightly"] {
             let refused = of(&text(release)).check().unwrap_err();
-            let said = refused.to_string();
-            assert!(said.contains(&format!("is rustc {release} (0123")), "{said}");
-            assert!(said.contains("needs Rust 1.85 or newer"), "{said}");
+            let message = refused.to_string();
+            assert!(message.contains(&format!("is rustc {release} (0123")), "{message}");
+            assert!(message.contains("needs Rust 1.85 or newer"), "{message}");
             assert_eq!(refused.code(), crate::exit_code::ExitCode::Setup);
         }
     }
