@@ -1,22 +1,22 @@
-//! The compiler pass that makes every plain load and store of the project's own crates an operation
-//! of the scheduler: races through `unsafe` or `static mut` involve no atomic.
+//! Compiler pass that makes every plain load and store of the project's own crates an operation of
+//! the scheduler. Races through `unsafe` or `static mut` involve no atomic operation.
 //!
-//! The pass is LLVM's `SanitizerCoverage`, with all its other features off.
+//! The pass is LLVM's `SanitizerCoverage`, without its other features.
 
 use super::coverage;
 use super::toolchain::Toolchain;
 
-/// What rustc is given for a crate of the project.
+/// Flags of rustc for a crate of the project.
 pub(super) const FLAGS: [&str; 2] = [
     "-Cpasses=sancov-module",
     "-Cllvm-args=-sanitizer-coverage-level=2 -sanitizer-coverage-trace-loads \
      -sanitizer-coverage-trace-stores",
 ];
 
-/// What is called before a store of one byte.
+/// Function that instrumented code calls before a store of one byte.
 const CALL: &str = "__sanitizer_cov_store1";
 
-/// Why the compiler cannot make plain accesses operations; nothing when it can.
+/// Returns why the compiler cannot make plain accesses operations, or `None` if it can.
 pub(super) fn obstacle(toolchain: &Toolchain) -> Option<String> {
     coverage::missing(toolchain, &FLAGS, "pub fn probe(a: &mut u8) { *a = 1; }", CALL)
 }

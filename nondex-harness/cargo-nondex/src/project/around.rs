@@ -1,8 +1,8 @@
-//! Another tool's cargo over our runtime: what builds and runs tests is not changed, nor told.
+//! Runs another tool's cargo over this tool's runtime, without any change of the other tool.
 //!
-//! All that is given to it are variables that cargo itself reads. So every command works
-//! that starts cargo: nextest, cargo-mutants, cargo-llvm-cov. Cargo calls this program back as its
-//! wrapper of rustc, as rustdoc, and as the runner of test executables.
+//! The other tool only gets environment variables that cargo itself reads. So every command that
+//! starts cargo works: nextest, cargo-mutants, cargo-llvm-cov. Cargo calls this program as its
+//! rustc wrapper, as rustdoc, and as the runner of test executables.
 
 use std::ffi::OsString;
 use std::process::Command;
@@ -20,31 +20,31 @@ use super::preload::EntropyLibrary;
 use super::toolchain::own;
 use crate::error::{Error, Result};
 
-/// The folder of such builds, in ours.
+/// Name of the folder of such builds, in this tool's folder.
 const FOLDER: &str = "with";
 
-/// What another tool's cargo is given.
+/// Settings for another tool's cargo.
 #[derive(Debug)]
 pub struct Around {
     variables: Vec<(String, OsString)>,
     intercept: Intercept,
     entropy: Option<EntropyLibrary>,
     plan: BuildPlan,
-    /// The user's own runner of test executables.
+    /// User's own runner of test executables.
     pub runner: Vec<String>,
-    /// The root of the workspace.
+    /// Root of the workspace.
     pub workspace_root: Utf8PathBuf,
-    /// Where it builds, which nobody removes until the end.
+    /// Build folder, locked against removal until this is dropped.
     folder: BuildFolder,
 }
 
 impl Around {
-    /// Prepares the runtime of the workspace around the current folder, and builds it where there
-    /// is none.
+    /// Prepares the runtime for the workspace of the plan. Builds the runtime if it is not cached.
     ///
     /// # Errors
-    /// When the workspace, the toolchain or the cache is not as it must be, or the path of this
-    /// program has a space: cargo takes a runner from its environment word by word.
+    /// Returns an error if the workspace, the toolchain or the cache cannot be used. Also returns
+    /// an error if the path of this program has a space, because cargo splits a runner from the
+    /// environment at spaces.
     pub fn prepare(plan: &BuildPlan, quiet: bool) -> Result<Self> {
         let foundation = Foundation::of(plan)?;
         let Foundation { toolchain, target, .. } = &foundation;
@@ -85,12 +85,13 @@ impl Around {
         })
     }
 
-    /// The folder in which everything is built.
+    /// Returns the folder in which everything is built.
     pub fn build_dir(&self) -> &Utf8Path {
         &self.folder.path
     }
 
-    /// Gives `command`, and every cargo that it starts, our runtime.
+    /// Sets the environment of `command` so that every cargo that it starts builds over the
+    /// runtime.
     pub fn install(&self, command: &mut Command) {
         let variables = self.variables.iter();
         command.envs(variables.map(|(name, value)| (name, value)));

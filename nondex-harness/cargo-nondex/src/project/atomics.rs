@@ -1,10 +1,10 @@
-//! The pass of the compiler that makes every atomic operation a call of the runtime, where threads
-//! are scheduled.
+//! Compiler pass that turns every atomic operation into a call of the runtime, which schedules
+//! threads there.
 //!
-//! It is that of the thread sanitizer of LLVM, which is not linked: the runtime has the functions
-//! that are called. Atomics are instrumented in any function; plain loads and stores are not, for
-//! no function has the attribute that asks for it. The names of passes and of LLVM's options are
-//! not stable, so each toolchain is tested once.
+//! The pass is that of LLVM's thread sanitizer. The sanitizer's library is not linked: the runtime
+//! defines the functions that the pass calls. The pass instruments atomics in every function. It
+//! leaves plain loads and stores alone, because no function has the attribute that requests it. The
+//! names of passes and of LLVM's options are not stable, so each toolchain is tested once.
 
 use std::ffi::OsString;
 use std::fs;
@@ -16,49 +16,49 @@ use super::scratch::Scratch;
 use super::toolchain::{Toolchain, compile};
 use crate::program;
 
-/// What rustc is given for each crate of the target.
+/// Flags of rustc for each crate of the target.
 const FLAGS: [&str; 2] = [
-    // A pass over functions, which may come after one over modules.
+    // This is a function pass, which may come after module passes such as `sancov-module`.
     "-Cpasses=function(tsan)",
     "-Cllvm-args=-tsan-instrument-func-entry-exit=false -tsan-instrument-memory-accesses=false \
      -tsan-instrument-memintrinsics=false",
 ];
 
-/// The program that uses every operation.
+/// Source of a program that uses every atomic operation.
 const SOURCE: &str = include_str!("../../probes/atomics.rs");
 
-/// The object that it is compiled to.
+/// File name of the object to which the program is compiled.
 const OBJECT: &str = "atomics.o";
 
-/// What an object that went through the pass calls.
+/// Functions that an instrumented object calls.
 const CALLS: [&str; 3] =
     ["__tsan_atomic32_load", "__tsan_atomic64_fetch_add", "__tsan_atomic8_compare_exchange_val"];
 
-/// What is called in a program without std, which has nothing of the runtime.
+/// Source of the called functions for a program without std, which has nothing of the runtime.
 const UNSCHEDULED: &str = include_str!("../../probes/unscheduled.rs");
 
-/// Its path, in the folder of the runtime's libraries. Not under a name by which the compiler would
-/// find a crate.
+/// File name of the library with these functions, in the folder of the runtime's libraries. The
+/// compiler does not find crates under such a name.
 const ARCHIVE: &str = "unscheduled.a";
 
-/// What the atomics of a build are.
+/// How the atomic operations of a build are compiled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Atomics {
-    /// What they are for everybody: there is no runtime in it.
+    /// As in a plain build, because the build has no runtime.
     Unchanged,
-    /// Calls of the runtime.
+    /// As calls of the runtime.
     Calls,
-    /// What they are for everybody, because of this obstacle.
+    /// As in a plain build, because of this obstacle.
     Unseen(String),
 }
 
 impl Atomics {
-    /// What they are where there is this obstacle, if any.
+    /// Returns how atomics are compiled with this obstacle, or without one.
     pub(super) fn of(obstacle: Option<String>) -> Self {
         obstacle.map_or(Atomics::Calls, Atomics::Unseen)
     }
 
-    /// Key of builds: distinguishes builds with other atomics.
+    /// Returns the part of a build's key that distinguishes how atomics are compiled.
     pub(super) const fn key(&self) -> &'static str {
         match self {
             Atomics::Unchanged | Atomics::Unseen(_) => "",
@@ -66,7 +66,7 @@ impl Atomics {
         }
     }
 
-    /// What the user should know, a sentence.
+    /// Returns a note for the user, one sentence, if atomics are not observed.
     pub(super) fn note(&self) -> Option<String> {
         let Atomics::Unseen(why) = self else { return None };
         Some(format!(
@@ -76,8 +76,9 @@ impl Atomics {
     }
 }
 
-/// The arguments of rustc for a crate of the target, over the runtime with these libraries: they
-/// make its atomics calls, if they are to be, and link what is called.
+/// Returns the arguments of rustc for a crate of the target, over the runtime with these libraries.
+/// They turn its atomics into calls if `are_calls`, and link the functions for programs without
+/// std.
 pub(super) fn arguments(libraries: &Utf8Path, are_calls: bool) -> Vec<String> {
     let flags = if are_calls { &FLAGS[..] } else { &[] };
     let mut arguments: Vec<String> = flags.iter().map(|&flag| flag.to_owned()).collect();
@@ -88,16 +89,15 @@ pub(super) fn arguments(libraries: &Utf8Path, are_calls: bool) -> Vec<String> {
     arguments
 }
 
-/// The environment variable that makes this program the wrapper of rustc in the build of the
-/// runtime.
+/// Environment variable that makes this program the rustc wrapper in the build of the runtime.
 pub(super) const RUNTIME: &str = "NONDEX_RUNTIME_ATOMICS";
 
-/// The crate of the runtime that is compiled without optimisation. What it has of std's generic
-/// code, atomics among it, the compiler takes for the crates of a project, too, so it must be as
-/// theirs.
+/// Crate of the runtime that is compiled without optimisation. The compiler reuses its instances of
+/// std's generic code for a project's crates. These instances include atomics, so they must be
+/// instrumented like the project's own.
 const UNOPTIMISED: &str = "nondex_harness";
 
-/// Does the work of a call by cargo in the build of the runtime; `None` when this is another start.
+/// Handles a call by cargo in the build of the runtime. Returns `None` for any other start.
 pub(super) fn intercept(arguments: &[OsString]) -> Option<Result<ExitCode, String>> {
     std::env::var_os(RUNTIME)?;
     let (first, rest) = arguments.split_first()?;
@@ -110,7 +110,7 @@ pub(super) fn intercept(arguments: &[OsString]) -> Option<Result<ExitCode, Strin
     Some(Err(program::replace(&mut command)))
 }
 
-/// Whether a compiler replaces atomic operations by calls.
+/// Returns whether the compiler replaces atomic operations with calls.
 pub(super) fn are_understood(toolchain: &Toolchain, target: &str, work: &Utf8Path) -> bool {
     let is_compiled = compiler(toolchain, target, work).is_ok_and(|mut compiler| {
         let output = compiler.stdin(Stdio::null()).output();
@@ -119,8 +119,10 @@ pub(super) fn are_understood(toolchain: &Toolchain, target: &str, work: &Utf8Pat
     is_compiled && has_calls(work).unwrap_or(false)
 }
 
-/// What compiles the program with the pass, to an object in `work`. Where linking fails, a compiler
-/// that is not told of a folder leaves its parts where it was started, among the user's files.
+/// Returns the command that compiles the program with the pass, to an object in `work`.
+///
+/// # Errors
+/// Returns an error if the source cannot be written.
 fn compiler(toolchain: &Toolchain, target: &str, work: &Utf8Path) -> Result<Command, String> {
     let source = work.join("atomics.rs");
     fs::write(&source, SOURCE).map_err(|e| format!("failed to write `{source}`: {e}"))?;
@@ -129,13 +131,14 @@ fn compiler(toolchain: &Toolchain, target: &str, work: &Utf8Path) -> Result<Comm
         .args(["--edition", "2024", "--cap-lints", "allow", "-Cdebuginfo=0"])
         .args(["-Ccodegen-units=1", "--target", target])
         .args(FLAGS)
+        // By default, a compiler whose linker fails leaves objects in the user's current folder.
         .args(["--out-dir", work.as_str()])
         .arg(format!("--emit=obj={}", work.join(OBJECT)))
         .arg(&source);
     Ok(compiler)
 }
 
-/// Whether the object in `work` has the calls.
+/// Returns whether the object in `work` has the calls.
 fn has_calls(work: &Utf8Path) -> Result<bool, String> {
     let object = work.join(OBJECT);
     let bytes = fs::read(&object).map_err(|e| format!("failed to read `{object}`: {e}"))?;
@@ -143,8 +146,8 @@ fn has_calls(work: &Utf8Path) -> Result<bool, String> {
     Ok(CALLS.iter().all(has))
 }
 
-/// Why programs over the runtime's `std` cannot be compiled with the pass for `target`, if they
-/// cannot.
+/// Builds the functions for programs without std next to the runtime's `std`, and tests the pass
+/// for `target`. Returns why programs cannot be compiled with it, or `None` if they can.
 pub(super) fn obstacle(toolchain: &Toolchain, target: &str, std: &Utf8Path) -> Option<String> {
     try_pass(toolchain, target, std).err()
 }
@@ -153,7 +156,7 @@ fn try_pass(toolchain: &Toolchain, target: &str, std: &Utf8Path) -> Result<(), S
     let libraries = std.parent().unwrap_or(Utf8Path::new("."));
     let work =
         Scratch::create(libraries, "atomics").map_err(|e| format!("no folder for it: {e}"))?;
-    // Under a temporary name until it is complete.
+    // The library gets its name when it is complete, because another process may be linking it.
     let part = work.path().join(ARCHIVE);
     let text = work.path().join("unscheduled.rs");
     fs::write(&text, UNSCHEDULED).map_err(|e| format!("failed to write `{text}`: {e}"))?;
@@ -166,7 +169,7 @@ fn try_pass(toolchain: &Toolchain, target: &str, std: &Utf8Path) -> Result<(), S
     compile("what atomics call without a scheduler", &mut library)?;
     fs::rename(&part, libraries.join(ARCHIVE))
         .map_err(|e| format!("failed to keep `{part}`: {e}"))?;
-    // A program for another target may have a linker that only cargo knows, and does not run here.
+    // A program for another target does not run here, and only cargo may know its linker.
     let is_run = target == toolchain.host;
     let program = work.path().join("atomics");
     let mut compiler = compiler(toolchain, target, work.path())?;
@@ -194,7 +197,7 @@ mod tests {
 
     use super::*;
 
-    /// What is said of a std with this source.
+    /// Returns the obstacle for a std with this source.
     fn obstacle_of(std: &str) -> Option<String> {
         let temporary = tempfile::tempdir().unwrap();
         let folder = Utf8PathBuf::from_path_buf(temporary.path().to_owned()).unwrap();
@@ -212,8 +215,8 @@ mod tests {
 
     #[test]
     fn a_runtime_without_the_functions_that_are_called_is_an_obstacle() {
-        let said = obstacle_of("pub use ::std::*;").unwrap();
-        assert!(said.contains("does not compile"), "{said}");
+        let obstacle = obstacle_of("pub use ::std::*;").unwrap();
+        assert!(obstacle.contains("does not compile"), "{obstacle}");
         for entry in fs::read_dir(".").unwrap() {
             let name = entry.unwrap().file_name().into_string().unwrap();
             assert!(!name.ends_with(".o"), "`{name}` is left behind");

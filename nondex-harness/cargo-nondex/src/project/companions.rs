@@ -1,25 +1,27 @@
-//! What libraries that many tests use need to know when each test runs many times.
+//! Settings of common test libraries for tests that run many times.
 //!
-//! They would write into the source tree: a file of failing cases, a snapshot to review. Those of
-//! runs with other choices are none that the user wants.
+//! These libraries would write into the source tree: a file of failing cases, or a snapshot to
+//! review. Users do not want such files from runs with other choices.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
 use camino::Utf8Path;
 
-/// A library, a variable, and the value that keeps the library from writing into the source tree.
+/// Library, environment variable, and the value that keeps the library from writing into the source
+/// tree.
 type Setting = [&'static str; 3];
 
+/// All known settings.
 const SETTINGS: [Setting; 2] = [
-    // No file `proptest-regressions`.
+    // Prevents the file `proptest-regressions`.
     ["proptest", "PROPTEST_DISABLE_FAILURE_PERSISTENCE", "true"],
-    // No `.snap.new`.
+    // Prevents files `.snap.new`.
     ["insta", "INSTA_UPDATE", "no"],
 ];
 
-/// The settings for those libraries that the workspace at `root` has: others leave the environment
-/// as it is.
+/// Returns the settings for the libraries in the lock file of the workspace at `root`. Without such
+/// libraries, the environment stays unchanged.
 pub(super) fn settings(root: &Utf8Path) -> Vec<Setting> {
     let lock = std::fs::read_to_string(root.join("Cargo.lock")).unwrap_or_default();
     settings_of(&lock)
@@ -29,19 +31,19 @@ fn settings_of(lock: &str) -> Vec<Setting> {
     SETTINGS.into_iter().filter(|[library, ..]| has(lock, library)).collect()
 }
 
-/// Whether a lock file names a library.
+/// Returns whether a lock file names a library.
 pub(super) fn has(lock: &str, library: &str) -> bool {
     let line = format!("name = \"{library}\"");
     lock.lines().any(|known| known == line)
 }
 
-/// Gives a test of an archive the root of its workspace, where the user names none: insta would ask
-/// cargo for it.
+/// Sets the workspace root for a test of an archive, unless the user has set it. Otherwise insta
+/// would call cargo to find it.
 pub(super) fn give_root(root: &Utf8Path, environment: &mut BTreeMap<OsString, OsString>) {
     environment.entry("INSTA_WORKSPACE_ROOT".into()).or_insert_with(|| root.as_str().into());
 }
 
-/// Gives a test these settings, where the user has none.
+/// Adds these settings to the environment of a test, except those that the user has set.
 pub(super) fn give(settings: &[Setting], environment: &mut BTreeMap<OsString, OsString>) {
     for [_, name, value] in settings {
         environment.entry(name.into()).or_insert_with(|| value.into());
@@ -59,10 +61,10 @@ mod tests {
         let mut environment = BTreeMap::new();
         give(&settings, &mut environment);
         let set = |environment: &BTreeMap<OsString, OsString>| {
-            let entries = environment.iter();
-            let entries =
-                entries.map(|(name, value)| format!("{}={}", name.display(), value.display()));
-            entries.collect::<Vec<_>>()
+            environment
+                .iter()
+                .map(|(name, value)| format!("{}={}", name.display(), value.display()))
+                .collect::<Vec<_>>()
         };
         assert_eq!(set(&environment), ["INSTA_UPDATE=no"]);
         let mut own = BTreeMap::from([("INSTA_UPDATE".into(), "always".into())]);

@@ -1,10 +1,10 @@
-//! How the project's own crates tell which of their code a test ran.
+//! Instrumentation that records which code of the project's own crates a test ran.
 //!
-//! Crates of the project are compiled with LLVM's `SanitizerCoverage`, whose pass stable rustc runs
-//! when it is named: each basic block sets its own flag, and a table has their addresses. It is not
-//! only done for crates that were changed: a generic function is compiled in the crate that uses
-//! it. The flags get separate pages, so that they can be in a file while a process runs, and
-//! outlive it.
+//! Crates of the project are compiled with LLVM's `SanitizerCoverage`, a pass that stable rustc
+//! runs if it is named. Each basic block sets its own flag, and a table has the addresses of the
+//! blocks. Crates that did not change are instrumented, too, because a generic function is compiled
+//! in the crate that uses it. The flags have separate pages, so that a file can be mapped there. So
+//! the flags outlive the process.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
@@ -20,8 +20,8 @@ use crate::file;
 use crate::program;
 
 /// Flags of rustc for a crate that records which of its code runs. Nothing is optimised, and not
-/// even what is always inlined is inlined, because what was folded into its caller, or into a
-/// constant, has no lines any more. The lines and the functions must be there, whatever the profile
+/// even `#[inline(always)]` functions are inlined. Code that was folded into its caller or into a
+/// constant would have no lines. The last three flags keep lines and symbols, whatever the profile
 /// sets.
 const FLAGS: [&str; 7] = [
     "-Cllvm-args=-sanitizer-coverage-level=2 -sanitizer-coverage-inline-bool-flag \
@@ -34,40 +34,44 @@ const FLAGS: [&str; 7] = [
     "-Cstrip=none",
 ];
 
-/// The linker script that gives the flags separate pages.
+/// Linker script that gives the flags separate pages.
 const SCRIPT: &str = "SECTIONS { __sancov_bools : ALIGN(CONSTANT(MAXPAGESIZE)) { *(__sancov_bools) \
     . = ALIGN(CONSTANT(MAXPAGESIZE)); } } INSERT AFTER .data;\n";
 
-/// How the project's own crates tell which of their code runs.
+/// Instrumentation that records which code of the project's own crates runs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Covered {
-    /// The linker script for what they are in.
+    /// Path of the linker script for the executables.
     script: Utf8PathBuf,
 }
 
 impl Covered {
-    /// Writes what is needed into the folder for what is built.
+    /// Writes the linker script into the build folder.
+    ///
+    /// # Errors
+    /// Returns an error if the script cannot be written.
     pub(super) fn prepare(dir: &Utf8Path) -> Result<Self> {
         let script = dir.join("flags.ld");
         file::write(&script, SCRIPT)?;
         Ok(Covered { script })
     }
 
-    /// What rustc, or rustdoc, is given for a crate, besides `arguments`; the script only where the
-    /// linker is known to take it.
+    /// Returns the arguments that rustc or rustdoc gets for a crate in addition to `arguments`.
+    /// They name the linker script only if the linker is known to accept scripts.
     pub(super) fn arguments<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Vec<String> {
-        // Checks are on or off as they would be in the optimised crate.
+        // Without optimisation, rustc would switch on checks that the optimised crate does not
+        // have.
         let is_optimised = codegen(arguments, "opt-level").is_some_and(|level| level != "0")
             || arguments.iter().any(|argument| argument.as_ref() == "-O");
-        let is_said = codegen(arguments, "debug-assertions").is_some();
-        let checks = (is_optimised && !is_said).then(|| "-Cdebug-assertions=off".to_owned());
+        let is_explicit = codegen(arguments, "debug-assertions").is_some();
+        let checks = (is_optimised && !is_explicit).then(|| "-Cdebug-assertions=off".to_owned());
         let flags = FLAGS.map(str::to_owned).into_iter().chain(checks);
         let script = takes_scripts(arguments).then(|| format!("-Clink-arg=-Wl,-T,{}", self.script));
         flags.chain(script).collect()
     }
 }
 
-/// These arguments without those that let debug information have other paths than the sources.
+/// Removes the arguments that give debug information other paths than those of the sources.
 pub(super) fn with_own_paths(arguments: Vec<&OsString>) -> Vec<&OsString> {
     const REMAP: &str = "--remap-path-prefix";
     let mut kept: Vec<&OsString> = Vec::with_capacity(arguments.len());
@@ -81,9 +85,10 @@ pub(super) fn with_own_paths(arguments: Vec<&OsString>) -> Vec<&OsString> {
     kept
 }
 
-/// The value of the last of these arguments that is this option of `-C`.
+/// Returns the value of the last of these arguments that is this option of `-C`. It is empty for an
+/// option without a value.
 pub(super) fn codegen<S: AsRef<OsStr>>(arguments: &[S], name: &str) -> Option<String> {
-    let mut options = arguments.iter().rev().filter_map(|argument| {
+    arguments.iter().rev().find_map(|argument| {
         let argument = argument.as_ref().to_str()?;
         let option = argument
             .strip_prefix("-C")
@@ -92,12 +97,11 @@ pub(super) fn codegen<S: AsRef<OsStr>>(arguments: &[S], name: &str) -> Option<St
         let (option, value) =
             option.trim_start().split_once('=').unwrap_or((option.trim_start(), ""));
         (option.replace('_', "-") == name).then(|| value.to_owned())
-    });
-    options.next()
+    })
 }
 
-/// Whether these arguments leave linking to a linker that takes scripts: LLVM's, as the compiler
-/// does by itself, or GNU's.
+/// Returns whether these arguments select, or leave as the compiler's default, a linker that
+/// accepts scripts: LLVM's or GNU's.
 fn takes_scripts<S: AsRef<OsStr>>(arguments: &[S]) -> bool {
     arguments.iter().map(|argument| argument.as_ref().to_string_lossy()).all(|argument| {
         let after = |name: &str| argument.split_once(name).map(|(_, value)| value.to_owned());
@@ -115,14 +119,14 @@ fn takes_scripts<S: AsRef<OsStr>>(arguments: &[S]) -> bool {
     })
 }
 
-/// Why the compiler cannot instrument a program for coverage; nothing when it can.
+/// Returns why the compiler cannot instrument a program for coverage, or `None` if it can.
 pub(super) fn obstacle(toolchain: &Toolchain) -> Option<String> {
     let source = "pub fn probe(a: u8) -> u8 { if a > 1 { a } else { 2 } }";
     missing(toolchain, &FLAGS, source, TABLE)
 }
 
-/// Why what the compiler makes of this library with these flags does not have a name, if it does
-/// not.
+/// Compiles this library with these flags. Returns why the object does not have this name in it, or
+/// `None` if it does.
 pub(super) fn missing(
     toolchain: &Toolchain,
     flags: &[&str],
@@ -134,7 +138,7 @@ pub(super) fn missing(
     rustc.args(flags).stdin(Stdio::piped());
     let done = rustc.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().and_then(|mut rustc| {
         if let Some(mut source) = rustc.stdin.take() {
-            // A compiler that fails early names the reason.
+            // If the compiler ends early, the write fails, but stderr has the reason.
             let _ = source.write_all(library.as_bytes());
         }
         rustc.wait_with_output()
@@ -143,13 +147,12 @@ pub(super) fn missing(
         Ok(done) => done,
         Err(error) => return Some(program::not_run(&toolchain.rustc, &error)),
     };
-    let said = String::from_utf8_lossy(&done.stderr);
-    let has_name = || done.stdout.windows(name.len()).any(|bytes| bytes == name.as_bytes());
-    match (done.status.success(), has_name()) {
-        (true, true) => None,
-        (true, false) => Some("it has no `SanitizerCoverage`".to_owned()),
-        (false, _) => Some(said.lines().next().unwrap_or_default().to_owned()),
+    if !done.status.success() {
+        let errors = String::from_utf8_lossy(&done.stderr);
+        return Some(errors.lines().next().unwrap_or_default().to_owned());
     }
+    let has_name = done.stdout.windows(name.len()).any(|bytes| bytes == name.as_bytes());
+    (!has_name).then(|| "it has no `SanitizerCoverage`".to_owned())
 }
 
 #[cfg(test)]

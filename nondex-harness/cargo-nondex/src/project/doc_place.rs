@@ -1,35 +1,35 @@
-//! Where the code of a doctest stands in the source.
+//! Position of a doctest's code in the source.
 
 use camino::Utf8Path;
 use nondex_core::Site;
 use serde::{Deserialize, Serialize};
 
-/// Where the code of a doctest stands in the source. The compiler saw it as a separate file, so the
-/// places in it that a program knows are of that file.
+/// Position of a doctest's code in the source. The compiler saw the code as a separate file, so the
+/// locations in the program refer to that file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DocPlace {
-    /// The file as the program names it: with `./`, apart from the true file, whose own code has
-    /// places too.
+    /// File as the program names it. It starts with `./`, which distinguishes it from the real
+    /// file, whose own code has locations, too.
     pub file: String,
-    /// How many lines of the source stand before the first one of the program; less than none when
-    /// rustdoc wrote more lines itself.
+    /// Difference between the number of a line in the source and its number in the program. It is
+    /// negative if rustdoc added more lines than there are before the doctest in the source.
     pub offset: i64,
 }
 
-/// A line of the source.
+/// Line of the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceLine {
-    /// The file, relative to the root of the workspace.
+    /// File, relative to the root of the workspace.
     pub file: String,
     /// Line, from 1.
     pub line: u32,
-    /// How many characters stand before the first one that belongs to the program.
+    /// Number of characters before the first one that belongs to the program.
     pub margin: u32,
 }
 
 impl DocPlace {
-    /// The line of the source in the workspace at `root` that is a line of the program; `None` when
-    /// `file` is not the program. Reads the source.
+    /// Returns the line of the source for a line of the program. Reads the source in the workspace
+    /// at `root`. Returns `None` if `file` is not the program.
     pub fn in_source(&self, root: &Utf8Path, file: &str, line: u32) -> Option<SourceLine> {
         let line = u32::try_from(i64::from(line) + self.offset).ok()?;
         (file == self.file && line > 0).then(|| SourceLine {
@@ -39,8 +39,8 @@ impl DocPlace {
         })
     }
 
-    /// A call site of the program, which a report has as one of the source; `None` when it cannot
-    /// be in the program.
+    /// Returns the call site in the program for one that a report gives in the source. Returns
+    /// `None` if it cannot be in the program.
     pub fn in_program(&self, root: &Utf8Path, site: &Site) -> Option<Site> {
         let line = u32::try_from(i64::from(site.line) - self.offset).ok()?;
         let column = site.column.checked_sub(self.margin(root, site.line))?;
@@ -52,10 +52,12 @@ impl DocPlace {
         })
     }
 
+    /// Returns the path of the source file, relative to the root of the workspace.
     fn source(&self) -> &str {
         self.file.trim_start_matches("./")
     }
 
+    /// Returns the [margin](SourceLine::margin) of a line of the source, or 0 if it cannot be read.
     fn margin(&self, root: &Utf8Path, line: u32) -> u32 {
         let text = std::fs::read_to_string(root.join(self.source())).unwrap_or_default();
         let index = (line as usize).saturating_sub(1);
@@ -64,18 +66,18 @@ impl DocPlace {
     }
 }
 
-/// What a line of documentation begins with.
+/// Marks with which a line of documentation begins.
 pub(super) const MARKS: [&str; 3] = ["///", "//!", "* "];
 
-/// How many characters of a line of the source are not in the program: those of the comment, and
-/// what hides the line.
+/// Returns the number of characters of a source line that are not in the program. These are the
+/// mark of the comment, and the mark that hides the line.
 fn margin(line: &str) -> usize {
     let mut rest = line.trim_start();
     if let Some(after) = MARKS.iter().find_map(|mark| rest.strip_prefix(mark)) {
         rest = after.strip_prefix(' ').unwrap_or(after);
         rest = rest.strip_prefix("# ").unwrap_or(rest);
     } else {
-        // Text of another kind, such as a README, is a program from its first column on.
+        // In other text, such as a README, the program starts in the first column.
         rest = line.strip_prefix("# ").unwrap_or(line);
     }
     line.chars().count() - rest.chars().count()

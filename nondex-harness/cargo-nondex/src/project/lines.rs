@@ -1,17 +1,18 @@
-//! Debug information, which a build over the runtime has whatever the profile sets: without it, a
-//! race has no lines and a static no place. It changes nothing that the code does.
+//! Debug information in builds over the runtime, whatever the profile sets. Without it, a race has
+//! no lines and a static has no location. It does not change what the code does.
 
 use std::ffi::OsString;
 
 use super::coverage::codegen;
 
-/// Returns what rustc is given besides `arguments`, for a crate of the project or one `of_others`.
+/// Returns the arguments of rustc in addition to `arguments`, for a crate of the project or one
+/// `of_others`.
 ///
-/// The project's own crates tell where their statics are and where the locks are in these, which
-/// only full debug information has. Of others' crates the lines are enough.
+/// For the project's own crates, statics and the locks in them must have locations, which only full
+/// debug information has. For others' crates, lines are enough.
 pub(super) fn arguments(arguments: &[OsString], of_others: bool) -> Vec<&'static str> {
     let level = match codegen(arguments, "debuginfo").as_deref() {
-        // `-C debuginfo` without a value is not accepted; `-g` alone asks for all.
+        // rustc does not accept `-C debuginfo` without a value. `-g` requests full information.
         None if arguments.iter().any(|argument| argument == "-g") => Level::Full,
         None | Some("0" | "none" | "line-directives-only") => Level::None,
         Some("2" | "full") => Level::Full,

@@ -1,9 +1,10 @@
-//! Link-time optimisation, which a build over the runtime does without: the runtime's libraries
-//! have no bitcode, which would be a quarter of them, and no outcome of a test depends on it.
+//! Link-time optimisation (LTO), which a build over the runtime does not use. The runtime's
+//! libraries have no bitcode, which would be a quarter of their size. No outcome of a test depends
+//! on LTO.
 
 use std::ffi::OsString;
 
-/// The arguments of a call of rustc, without those that ask for it.
+/// Returns the arguments of a call of rustc without those that request LTO.
 pub(super) fn without(arguments: &[OsString]) -> Vec<&OsString> {
     let mut kept: Vec<&OsString> = Vec::with_capacity(arguments.len());
     for argument in arguments {
@@ -36,8 +37,8 @@ mod tests {
 
     fn kept(arguments: &str) -> String {
         let arguments: Vec<OsString> = arguments.split(' ').map(OsString::from).collect();
-        let kept = without(&arguments).into_iter();
-        let kept: Vec<_> = kept.map(|argument| argument.to_str().unwrap()).collect();
+        let kept: Vec<_> =
+            without(&arguments).into_iter().map(|argument| argument.to_str().unwrap()).collect();
         kept.join(" ")
     }
 

@@ -1,18 +1,18 @@
-//! The sources of an executable that are not where they were when it was built.
+//! Sources of an executable that moved after the build.
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-/// The root of a workspace before and after it was moved.
+/// Root of a workspace before and after it was moved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Moved {
-    /// As debug information has it.
+    /// Root in the debug information.
     pub from: Utf8PathBuf,
-    /// Where it is now.
+    /// Current root.
     pub to: Utf8PathBuf,
 }
 
 impl Moved {
-    /// The path of a source file that debug information names.
+    /// Returns the current path of a source file that debug information names.
     pub fn now(&self, file: &str) -> String {
         match Utf8Path::new(file).strip_prefix(&self.from) {
             Ok(inside) => self.to.join(inside).into_string(),

@@ -1,13 +1,13 @@
-//! Variables and arguments as text, where they are written down.
+//! Serialisation of environment variables and arguments as text.
 
-/// Variables.
+/// Serialisation of environment variables.
 pub(super) mod map {
     use std::collections::BTreeMap;
     use std::ffi::OsString;
 
     use serde::{Deserialize, Deserializer, Serializer};
 
-    /// Writes the variables down; those that are not UTF-8 are left out.
+    /// Serialises the variables. Leaves out those that are not UTF-8.
     pub(in crate::project) fn serialize<S: Serializer>(
         variables: &BTreeMap<OsString, OsString>,
         serializer: S,
@@ -16,7 +16,7 @@ pub(super) mod map {
         serializer.collect_map(texts.filter_map(|(name, value)| name.to_str().zip(value.to_str())))
     }
 
-    /// Reads them again.
+    /// Deserialises the variables.
     pub(in crate::project) fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<BTreeMap<OsString, OsString>, D::Error> {
@@ -25,26 +25,29 @@ pub(super) mod map {
     }
 }
 
-/// Arguments.
+/// Serialisation of arguments.
 pub(super) mod list {
     use std::ffi::OsString;
 
     use serde::{Deserialize, Deserializer, Serializer};
 
-    /// Writes the arguments down.
+    /// Serialises the arguments.
     ///
     /// # Errors
-    /// When one is not UTF-8.
+    /// Returns an error if an argument is not UTF-8.
     pub(in crate::project) fn serialize<S: Serializer>(
         arguments: &[OsString],
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
-        let texts: Option<Vec<&str>> = arguments.iter().map(|text| text.to_str()).collect();
-        let texts = texts.ok_or_else(|| serde::ser::Error::custom("an argument is not UTF-8"))?;
+        let texts = arguments
+            .iter()
+            .map(|text| text.to_str())
+            .collect::<Option<Vec<&str>>>()
+            .ok_or_else(|| serde::ser::Error::custom("an argument is not UTF-8"))?;
         serializer.collect_seq(texts)
     }
 
-    /// Reads them again.
+    /// Deserialises the arguments.
     pub(in crate::project) fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Vec<OsString>, D::Error> {

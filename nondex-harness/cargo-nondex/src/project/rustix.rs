@@ -1,6 +1,6 @@
-//! The crate rustix makes its system calls itself on Linux, past libc, where nobody sees them. It
-//! can go through libc, by a `--cfg` that cargo and rustc must agree on: cargo, because rustix then
-//! depends on another crate.
+//! Backend of the crate rustix. On Linux, rustix makes system calls without libc, where the runtime
+//! cannot observe them. A `--cfg` makes it call libc instead. Both cargo and rustc must have the
+//! flag, because rustix then depends on another crate.
 
 use std::ffi::OsStr;
 
@@ -9,25 +9,25 @@ use camino::Utf8Path;
 use crate::error::Result;
 use crate::file;
 
-/// Flag that makes rustix go through libc.
+/// Name of the `cfg` that makes rustix call libc.
 pub(super) const CFG: &str = "rustix_use_libc";
 
-/// The name that rustc knows the crate by.
+/// Crate name of rustix in calls of rustc.
 const CRATE: &str = "rustix";
 
-/// How rustix, if a workspace depends on it, calls the system.
+/// How rustix, if a workspace depends on it, makes system calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Backend {
-    /// As it does for everybody: there is none, or nobody looks.
+    /// As in a plain build: there is no rustix, or its operations are not observed.
     Unchanged,
     /// Through libc.
     Libc,
-    /// By itself: what else it depends on cannot be fetched.
+    /// Without libc, because the crate that it would depend on cannot be fetched.
     Raw,
 }
 
 impl Backend {
-    /// Key of builds: distinguishes builds with different backends.
+    /// Returns the part of a build's key that distinguishes backends.
     pub(super) const fn key(self) -> &'static str {
         match self {
             Backend::Unchanged => "",
@@ -36,7 +36,7 @@ impl Backend {
         }
     }
 
-    /// What the user should know, a sentence.
+    /// Returns a note for the user, one sentence, if rustix is not observed.
     pub(super) const fn note(self) -> Option<&'static str> {
         match self {
             Backend::Unchanged | Backend::Libc => None,
@@ -49,14 +49,14 @@ impl Backend {
     }
 }
 
-/// How rustix is to be built in the workspace of this lock file. Nothing is fetched, and no time
-/// taken, when it has no rustix; otherwise `fetch` returns whether cargo could fetch what rustix
-/// depends on when it goes through libc.
+/// Returns how to build rustix in the workspace of this lock file. Does not call `fetch` if the
+/// lock file has no rustix. `fetch` returns whether cargo could fetch the dependencies of rustix
+/// with libc.
 ///
 /// # Errors
-/// When the lock file cannot be read.
+/// Returns an error if the lock file cannot be read.
 pub(super) fn backend(lock: &Utf8Path, fetch: impl FnOnce() -> bool) -> Result<Backend> {
-    // Without one, cargo is about to write it.
+    // If there is no lock file, cargo writes one when it fetches.
     if file::read_if_there(lock)?.is_some_and(|text| !is_locked(&text)) {
         return Ok(Backend::Unchanged);
     }
@@ -71,7 +71,7 @@ fn is_locked(lock: &str) -> bool {
     lock.lines().any(|line| line.trim() == format!("name = \"{CRATE}\""))
 }
 
-/// Whether a call of rustc compiles rustix.
+/// Returns whether a call of rustc compiles rustix.
 pub(super) fn is_rustix(arguments: &[impl AsRef<OsStr>]) -> bool {
     arguments.windows(2).any(|pair| pair[0].as_ref() == "--crate-name" && pair[1].as_ref() == CRATE)
 }

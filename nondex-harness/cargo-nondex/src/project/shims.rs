@@ -1,17 +1,18 @@
-//! The shims of a project that switches on the feature `nondex` of `nondex-collections` by itself.
+//! Shims of a project that itself switches on the feature `nondex` of `nondex-collections`.
 //!
-//! Over the runtime that crate is `std`, as it is without the feature: the runtime makes the
-//! choices. With both, the program would have every interposed function twice.
+//! Over the runtime, the feature is left out, so that crate is only `std`: the runtime makes the
+//! choices. With both, the program would define every interposed function twice.
 
 use std::ffi::OsString;
 
-/// The crate that has the shims, as cargo names it to rustc.
+/// Arguments of rustc that name the crate with the shims.
 const CRATE: [&str; 2] = ["--crate-name", "nondex_collections"];
 
-/// What switches them on.
+/// Arguments of rustc that switch the shims on.
 const FEATURE: [&str; 2] = ["--cfg", "feature=\"nondex\""];
 
-/// The arguments of a call of rustc, without the shims where it compiles their crate.
+/// Returns the arguments of a call of rustc, without the shims' feature if the call compiles their
+/// crate.
 pub(super) fn without(mut arguments: Vec<&OsString>) -> Vec<&OsString> {
     let place = |pair: [&str; 2]| {
         arguments.windows(2).position(|found| found[0] == pair[0] && found[1] == pair[1])

@@ -1,8 +1,8 @@
-//! Whether the collections of a runtime have the order of the std that the project is built with.
+//! Compares the order of the runtime's collections with that of the toolchain's std.
 //!
-//! The runtime has its own table, that of the hashbrown it was built with. std's is compiled into
-//! the toolchain, in the version of its choice. So each new runtime is compared with its
-//! toolchain's std, while the project is built.
+//! The runtime has the hash table of the hashbrown version that it was built with. std's hash table
+//! is compiled into the toolchain, and its version may differ. So each new runtime is compared with
+//! the toolchain's std, while the project is built.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -13,14 +13,14 @@ use super::scratch::Scratch;
 use super::toolchain::{Toolchain, compile};
 use crate::program;
 
-/// The program that compares them.
+/// Source of the program that compares them.
 const SOURCE: &str = include_str!("../../probes/order.rs");
 
-/// What follows for a report: see `report::claim`.
+/// Consequence for a report: see `report::claim`.
 const UNCLAIMED: &str = "level STD is not claimed for the order of maps and sets";
 
-/// The note on the order, `None` where it is std's. `mirror` is the rlib of the runtime's std, next
-/// to its dependencies.
+/// Returns a note if the order is not std's, or could not be compared. `mirror` is the rlib of the
+/// runtime's std, next to its dependencies.
 pub(super) fn compare(toolchain: &Toolchain, target: &str, mirror: &Utf8Path) -> Option<String> {
     match difference(toolchain, target, mirror) {
         Ok(None) => None,
@@ -37,7 +37,10 @@ pub(super) fn compare(toolchain: &Toolchain, target: &str, mirror: &Utf8Path) ->
     }
 }
 
-/// The first difference, or why they could not be compared.
+/// Returns the first difference, or `None` if there is none.
+///
+/// # Errors
+/// Returns why the orders could not be compared.
 fn difference(
     toolchain: &Toolchain,
     target: &str,
@@ -60,12 +63,12 @@ fn difference(
         .arg(format!("dependency={libraries}"))
         .args([source.as_str(), "-o", program.as_str()]);
     compile("the program that compares them", &mut compiler)?;
-    // Without what would switch the shims on.
+    // No environment variable may switch the shims on.
     let ran = program::output(Command::new(&program).env_clear().stdin(Stdio::null()))?;
-    let said = String::from_utf8_lossy(&ran.stdout).trim().to_owned();
+    let stdout = String::from_utf8_lossy(&ran.stdout).trim().to_owned();
     match ran.status.code() {
         Some(0) => Ok(None),
-        Some(1) if !said.is_empty() => Ok(Some(said)),
+        Some(1) if !stdout.is_empty() => Ok(Some(stdout)),
         _ => Err(format!("the program that compares them ended with {}", ran.status)),
     }
 }
@@ -76,8 +79,8 @@ mod tests {
 
     use super::*;
 
-    /// What is said of a mirror with this source.
-    fn said_of(mirror: &str) -> Option<String> {
+    /// Returns the note on a mirror with this source.
+    fn note_on(mirror: &str) -> Option<String> {
         let temporary = tempfile::tempdir().unwrap();
         let folder = Utf8PathBuf::from_path_buf(temporary.path().to_owned()).unwrap();
         let toolchain = Toolchain::in_dir(&folder).unwrap();
@@ -92,7 +95,7 @@ mod tests {
         compare(&toolchain, &toolchain.host, &library)
     }
 
-    /// std's own map, but that `method` is another.
+    /// Returns a mirror whose map is std's, except for `method`.
     fn map_with(method: &str) -> String {
         format!(
             "pub mod collections {{
@@ -119,15 +122,15 @@ mod tests {
 
     #[test]
     fn the_order_of_std_is_std_s_and_nothing_is_said() {
-        assert_eq!(said_of("pub use std::*;"), None);
-        assert_eq!(said_of(&map_with(CREATED)), None);
+        assert_eq!(note_on("pub use std::*;"), None);
+        assert_eq!(note_on(&map_with(CREATED)), None);
     }
 
     #[test]
     fn another_order_and_another_capacity_are_said() {
         let roomy = CREATED.replace("(room, hasher)", "(room + 100, hasher)");
-        let said = said_of(&map_with(&roomy)).unwrap();
-        assert!(said.contains("where std has"), "{said}");
+        let note = note_on(&map_with(&roomy)).unwrap();
+        assert!(note.contains("where std has"), "{note}");
 
         let reversed = format!(
             "{CREATED} pub fn keys(&self) -> std::vec::IntoIter<&K> {{
@@ -136,14 +139,14 @@ mod tests {
                 keys.into_iter()
             }}"
         );
-        let said = said_of(&map_with(&reversed)).unwrap();
-        assert!(said.contains("another order than std's"), "{said}");
+        let note = note_on(&map_with(&reversed)).unwrap();
+        assert!(note.contains("another order than std's"), "{note}");
     }
 
     #[test]
     fn what_cannot_be_compared_is_said_too() {
-        let said = said_of("pub mod collections {}").unwrap();
-        assert!(said.contains("was not compared"), "{said}");
-        assert!(said.contains("does not compile"), "{said}");
+        let note = note_on("pub mod collections {}").unwrap();
+        assert!(note.contains("was not compared"), "{note}");
+        assert!(note.contains("does not compile"), "{note}");
     }
 }
