@@ -1,7 +1,8 @@
-//! Statics in which a hasher keeps a seed that it takes from addresses.
+//! Statics in which a hasher keeps a seed that it derives from addresses.
 //!
-//! The default hasher of `hashbrown` does so, so that plain runs iterate over its maps in different
-//! orders. No call of the system shows that a test uses it; the static does.
+//! The default hasher of `hashbrown` has such a seed, so plain runs iterate over its maps in
+//! different orders. No system call shows that a test uses the hasher, but a write to the static
+//! does.
 
 use std::fs::File;
 
@@ -9,10 +10,11 @@ use camino::Utf8Path;
 use nondex_core::{StateId, StateKind};
 use object::{Object, ObjectSymbol, ReadCache};
 
-/// The crates whose hashers do so, each with the static that is written when one is first made.
+/// Crates with such hashers, each with the static that is written when the first hasher is created.
 const HASHERS: [(&str, &str); 1] = [("foldhash", "GLOBAL_SEED_STORAGE")];
 
-/// Those of an executable; none where it cannot be read, or has no symbols. Reads the symbols only.
+/// Returns these statics of an executable. Returns none if it cannot be read or has no symbols.
+/// Reads only the symbols.
 pub fn of(executable: &Utf8Path) -> Vec<StateId> {
     let Ok(file) = File::open(executable) else { return Vec::new() };
     let cache = ReadCache::new(file);
@@ -20,19 +22,21 @@ pub fn of(executable: &Utf8Path) -> Vec<StateId> {
     let is_seed = |name: &str| {
         HASHERS.iter().any(|(krate, seed)| name.contains(krate) && name.contains(seed))
     };
-    let symbols = file.symbols().filter(|symbol| symbol.name().is_ok_and(is_seed));
     let state = |start: u64, length: u64| {
         let bytes = [usize::try_from(start).ok()?, usize::try_from(length).ok()?];
         Some(StateId { kind: StateKind::Static, name: StateId::name_of_bytes(bytes[0], bytes[1]) })
     };
-    symbols.filter_map(|symbol| state(symbol.address(), symbol.size())).collect()
+    file.symbols()
+        .filter(|symbol| symbol.name().is_ok_and(is_seed))
+        .filter_map(|symbol| state(symbol.address(), symbol.size()))
+        .collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// As in the crate of this name.
+    /// Module with the same static as the crate of this name.
     mod foldhash {
         use std::sync::atomic::AtomicU64;
 

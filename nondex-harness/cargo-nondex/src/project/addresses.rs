@@ -1,4 +1,4 @@
-//! What the return addresses of stacks are in the source.
+//! Resolves the return addresses of stacks to functions and lines of the source.
 
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,19 +14,19 @@ use object::{Object, ObjectSymbol};
 use super::dwarf::{DebugInfo, Reader};
 use super::moved::Moved;
 
-/// Fills in the frames of the stacks that events of this executable, and of programs that it has
-/// started, have as return addresses; their sources may have `moved`. Where there is no debug
-/// information they stay without.
+/// Resolves the stacks of events that only have return addresses. The events are from `executable`
+/// and from programs that it started, whose sources may have `moved`. A stack of a program without
+/// debug information has no frames afterwards.
 pub fn resolve(executable: &Utf8Path, moved: Option<&Moved>, events: &mut [Event]) {
-    let mut programs: BTreeMap<Utf8PathBuf, Vec<Unread<'_>>> = BTreeMap::new();
-    for stack in events.iter_mut().flat_map(unread) {
-        let program = match &stack {
-            Unread::Traced(_) => "",
-            Unread::Frames(frames) => frames.first().map_or("", |frame| &frame.file),
+    let mut programs: BTreeMap<Utf8PathBuf, Vec<Unresolved<'_>>> = BTreeMap::new();
+    for stack in events.iter_mut().flat_map(unresolved) {
+        // The file of an unresolved frame is the path of its program, or empty for the executable.
+        let path = match &stack {
+            Unresolved::Traced(_) => "",
+            Unresolved::Frames(frames) => frames.first().map_or("", |frame| &frame.file),
         };
-        let program = Some(Utf8Path::new(program)).filter(|program| *program != "");
-        let program = program.unwrap_or(executable).to_owned();
-        programs.entry(program).or_default().push(stack);
+        let program = if path.is_empty() { executable } else { Utf8Path::new(path) };
+        programs.entry(program.to_owned()).or_default().push(stack);
     }
     for (program, mut stacks) in programs {
         if look_up(&program, moved, &mut stacks).is_none() {
@@ -37,47 +37,47 @@ pub fn resolve(executable: &Utf8Path, moved: Option<&Moved>, events: &mut [Event
     }
 }
 
-/// The frames of stacks that are return addresses of this executable, whose sources may have
-/// `moved`. A stack is empty where there is no debug information.
+/// Returns the frames of stacks of return addresses of this executable, whose sources may have
+/// `moved`. A stack is empty if there is no debug information.
 pub fn frames_of(
     executable: &Utf8Path,
     moved: Option<&Moved>,
     stacks: &[Vec<u64>],
 ) -> Vec<Vec<Frame>> {
     if stacks.is_empty() {
-        // As after nearly every run: the executable is not even looked at.
+        // Nearly all runs end without stacks, and opening the executable takes time.
         return Vec::new();
     }
     let of =
         |addresses: &Vec<u64>| TracedStack { addresses: addresses.clone(), frames: Vec::new() };
     let mut traced: Vec<TracedStack> = stacks.iter().map(of).collect();
-    let mut unread = traced.iter_mut().map(Unread::Traced).collect();
-    // Without debug information, they stay without frames.
-    let _ = look_up(executable, moved, &mut unread);
+    let mut unresolved = traced.iter_mut().map(Unresolved::Traced).collect();
+    // Without debug information, the stacks stay empty.
+    let _ = look_up(executable, moved, &mut unresolved);
     traced.into_iter().map(|stack| stack.frames).collect()
 }
 
-/// A stack whose frames are not known.
-enum Unread<'a> {
+/// Stack whose frames are not known yet.
+enum Unresolved<'a> {
     Traced(&'a mut TracedStack),
     Frames(&'a mut Vec<Frame>),
 }
 
-impl Unread<'_> {
-    /// Returns its addresses, the innermost first.
+impl Unresolved<'_> {
+    /// Returns the addresses of the stack, innermost first.
     fn addresses(&self) -> Vec<u64> {
         match self {
-            Unread::Traced(stack) => stack.addresses.clone(),
-            Unread::Frames(frames) => frames.iter().filter_map(Frame::address).collect(),
+            Unresolved::Traced(stack) => stack.addresses.clone(),
+            Unresolved::Frames(frames) => frames.iter().filter_map(Frame::address).collect(),
         }
     }
 
-    /// Gives it the frames that `frames` adds for each of its addresses.
+    /// Replaces the frames of the stack with those that `frames` adds for each of its addresses.
     fn fill(self, mut frames: impl FnMut(u64, &mut Vec<Frame>)) {
         let addresses = self.addresses();
         let found = match self {
-            Unread::Traced(stack) => &mut stack.frames,
-            Unread::Frames(frames) => frames,
+            Unresolved::Traced(stack) => &mut stack.frames,
+            Unresolved::Frames(frames) => frames,
         };
         found.clear();
         for address in addresses {
@@ -86,8 +86,8 @@ impl Unread<'_> {
     }
 }
 
-/// The stacks of an event whose frames are not known.
-fn unread(event: &mut Event) -> Vec<Unread<'_>> {
+/// Returns the stacks of an event whose frames are not known yet.
+fn unresolved(event: &mut Event) -> Vec<Unresolved<'_>> {
     let mut traced: Vec<&mut TracedStack> = Vec::new();
     let mut stacks: Vec<&mut Vec<Frame>> = Vec::new();
     match event {
@@ -123,14 +123,14 @@ fn unread(event: &mut Event) -> Vec<Unread<'_>> {
     }
     let has_addresses =
         |stack: &&mut Vec<Frame>| stack.iter().any(|frame| frame.address().is_some());
-    let stacks = stacks.into_iter().filter(has_addresses);
-    traced.into_iter().map(Unread::Traced).chain(stacks.map(Unread::Frames)).collect()
+    let addressed = stacks.into_iter().filter(has_addresses).map(Unresolved::Frames);
+    traced.into_iter().map(Unresolved::Traced).chain(addressed).collect()
 }
 
-/// Frames of the addresses of a program that were looked up before.
+/// Frames of a program that were looked up before, by return address.
 type Known = BTreeMap<u64, Vec<Frame>>;
 
-/// Identifies the contents of a program: what is built anew has another inode or another time.
+/// Identity of a program's contents: a rebuilt program has another inode, size or time.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Version {
     program: Utf8PathBuf,
@@ -140,6 +140,7 @@ struct Version {
 }
 
 impl Version {
+    /// Returns the version of the program at this path, or `None` if there is none.
     fn of(program: &Utf8Path) -> Option<Self> {
         let metadata = program.metadata().ok()?;
         Some(Version {
@@ -150,7 +151,7 @@ impl Version {
         })
     }
 
-    /// Returns the frames of its addresses that are known in this process.
+    /// Returns the frames of this version that this process has looked up.
     fn known(self) -> Arc<Mutex<Known>> {
         static PROGRAMS: Mutex<BTreeMap<Version, Arc<Mutex<Known>>>> = Mutex::new(BTreeMap::new());
         let mut programs = PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -158,14 +159,23 @@ impl Version {
     }
 }
 
-/// Fills in the frames of stacks of a program; `None` without debug information.
-fn look_up(program: &Utf8Path, moved: Option<&Moved>, stacks: &mut Vec<Unread<'_>>) -> Option<()> {
+/// Resolves stacks of a program and takes them out of `stacks`. Returns `None`, with the stacks
+/// left, if there is no debug information.
+fn look_up(
+    program: &Utf8Path,
+    moved: Option<&Moved>,
+    stacks: &mut Vec<Unresolved<'_>>,
+) -> Option<()> {
     let known = Version::of(program)?.known();
-    // A run that asks for the same addresses at the same time waits for them.
+    // Held until all addresses are known: a concurrent run with the same addresses waits instead of
+    // reading them again.
     let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
-    let addresses = stacks.iter().flat_map(Unread::addresses);
-    let unknown: BTreeSet<u64> = addresses.filter(|address| !known.contains_key(address)).collect();
-    // Runs of a campaign take the same paths, and to read debug information takes longer than most
+    let unknown: BTreeSet<u64> = stacks
+        .iter()
+        .flat_map(Unresolved::addresses)
+        .filter(|address| !known.contains_key(address))
+        .collect();
+    // Runs of a campaign share most addresses, and reading debug information takes longer than most
     // tests.
     if !unknown.is_empty() {
         add(program, moved, &unknown, &mut known)?;
@@ -176,7 +186,8 @@ fn look_up(program: &Utf8Path, moved: Option<&Moved>, stacks: &mut Vec<Unread<'_
     Some(())
 }
 
-/// Reads the frames of addresses of a program; `None` without debug information.
+/// Reads the frames of addresses of a program into `known`. Returns `None` if there is no debug
+/// information.
 fn add(
     program: &Utf8Path,
     moved: Option<&Moved>,
@@ -189,7 +200,7 @@ fn add(
     let context = Context::from_dwarf(info.read()).ok()?;
     let names = LazyCell::new(|| names(&file));
     for address in addresses {
-        // It is where the call returns to: the call is before it.
+        // The call is the instruction before the return address.
         let mut found = frames(&context, || &*names, address.saturating_sub(1));
         for frame in &mut found {
             if let Some(moved) = moved {
@@ -201,21 +212,22 @@ fn add(
     Some(())
 }
 
-/// The end and the name of each function that the linker knows, by its start.
+/// Returns the end and the name of each function in the symbol table, by its start.
 fn names<'a>(file: &object::File<'a>) -> BTreeMap<u64, (u64, &'a str)> {
-    let functions = file.symbols().filter(|symbol| symbol.kind() == object::SymbolKind::Text);
-    let named = functions.filter_map(|symbol| {
-        let start = symbol.address();
-        Some((start, (start + symbol.size(), symbol.name().ok()?)))
-    });
-    named.collect()
+    file.symbols()
+        .filter(|symbol| symbol.kind() == object::SymbolKind::Text)
+        .filter_map(|symbol| {
+            let start = symbol.address();
+            Some((start, (start + symbol.size(), symbol.name().ok()?)))
+        })
+        .collect()
 }
 
-/// The functions that an address is in, the innermost of those that were inlined first. Those of
-/// the engine are left out.
+/// Returns the functions that contain an address, the innermost inlined one first. Leaves out
+/// functions of this tool's runtime.
 ///
-/// Debug information of lines only has no more than a function's last word, and nothing of a
-/// function that nothing was inlined into: the linker knows its path.
+/// Debug information with lines only has the last segment of a function's path, and no entry for a
+/// function without inlined calls. The outermost function then gets its path from the symbol table.
 fn frames<'n>(
     context: &Context<Reader<'_>>,
     names: impl FnOnce() -> &'n BTreeMap<u64, (u64, &'n str)>,
@@ -261,7 +273,7 @@ mod tests {
         std::fs::write(&program, "a").unwrap();
         known().lock().unwrap().insert(1, Vec::new());
         assert_eq!(known().lock().unwrap().len(), 1);
-        // Of the same size, and written within the same tick of the clock.
+        // The other file has the same size, and may have the same time.
         std::fs::write(folder.join("other"), "b").unwrap();
         std::fs::rename(folder.join("other"), &program).unwrap();
         assert!(known().lock().unwrap().is_empty());

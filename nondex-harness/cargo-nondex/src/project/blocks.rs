@@ -1,5 +1,5 @@
-//! The basic blocks of an executable that tell when they run, and their lines: from a table that
-//! the compiler makes, the symbols and the debug information.
+//! Basic blocks of an executable that record that they ran, and the lines of these blocks. They are
+//! read from a table that the compiler writes, the symbols, and the debug information.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -11,23 +11,23 @@ use super::dwarf::{self, DebugInfo};
 use super::entry;
 use crate::error::{Error, Result};
 
-/// Where the addresses of blocks are.
+/// Name of the section with the addresses of blocks.
 pub(super) const TABLE: &str = "__sancov_pcs";
 
-/// A line: the file, absolute and without links, and the number, from 1.
+/// Line of the source: the file, absolute and with links resolved, and the number, from 1.
 pub type SourceLine = (Utf8PathBuf, u32);
 
-/// The lines of each basic block of an executable.
+/// Lines of each basic block of an executable.
 #[derive(Clone, Debug, Default)]
 pub struct Blocks {
     lines: BTreeMap<u64, Vec<SourceLine>>,
 }
 
 impl Blocks {
-    /// Those of an executable. Nothing is known of one that is not instrumented.
+    /// Reads the blocks of an executable. An executable that is not instrumented has none.
     ///
     /// # Errors
-    /// When it cannot be read, or has no lines.
+    /// Returns an error if the executable cannot be read, or if its blocks have no lines.
     pub fn of(executable: &Utf8Path) -> Result<Self> {
         let failed = |e: &dyn std::fmt::Display| {
             Error::setup(format!("failed to read the lines of `{executable}`: {e}"))
@@ -40,7 +40,7 @@ impl Blocks {
         let harness = entry::of_harness(&file).unwrap_or(0..0);
         let mut lines: BTreeMap<u64, BTreeSet<SourceLine>> = BTreeMap::new();
         let mut add = |addresses: Range<u64>, file: &Utf8Path, line: u32| {
-            // Every test runs it, and its line belongs to whatever the user has there.
+            // Every test runs the harness's `main`, and its line belongs to code of the user.
             if harness.contains(&addresses.start) {
                 return;
             }
@@ -53,7 +53,7 @@ impl Blocks {
             }
         };
         rows(&file, &mut add).map_err(|e| failed(&e))?;
-        // What the compiler adds to begin with has no line.
+        // The functions with which an executable starts may be its only blocks. They have no lines.
         let main = entry::main(&file).unwrap_or(0..0);
         let is_added = |start: &u64| main.contains(start) || harness.contains(start);
         if lines.is_empty() && !starts.iter().all(is_added) {
@@ -67,23 +67,24 @@ impl Blocks {
         })
     }
 
-    /// The lines of a block.
+    /// Returns the lines of the block at this address.
     pub fn lines(&self, block: u64) -> &[SourceLine] {
         self.lines.get(&block).map_or(&[], Vec::as_slice)
     }
 
-    /// Every line that any block has.
+    /// Returns the lines of all blocks.
     pub fn all(&self) -> impl Iterator<Item = &SourceLine> {
         self.lines.values().flatten()
     }
 }
 
-/// Where blocks begin.
+/// Returns the addresses at which blocks begin.
 fn starts(file: &object::File<'_>) -> BTreeSet<u64> {
     let Some(section) = file.section_by_name(TABLE) else { return BTreeSet::new() };
     let range = section.address()..section.address() + section.size();
     let mut found = BTreeSet::new();
-    // In an executable that is loaded anywhere, the addresses stand in its relocations.
+    // An entry of the table has 16 bytes: an address and flags. In a position-independent
+    // executable, the addresses are in the relocations.
     for (at, relocation) in file.dynamic_relocations().into_iter().flatten() {
         let is_address = range.contains(&at) && (at - range.start).is_multiple_of(16);
         if let Some(address) = u64::try_from(relocation.addend()).ok().filter(|_| is_address) {
@@ -94,22 +95,26 @@ fn starts(file: &object::File<'_>) -> BTreeSet<u64> {
         let entries = data.chunks_exact(16).filter_map(|entry| entry[..8].try_into().ok());
         found.extend(entries.map(u64::from_ne_bytes));
     }
-    // A block that went away has none.
+    // The entry of a removed block has no address, but 0 or 1.
     found.retain(|address| *address > 1);
     found
 }
 
-/// Where functions end, by where they begin.
+/// Returns the end of each function, by its start.
 fn functions(file: &object::File<'_>) -> BTreeMap<u64, u64> {
-    let functions = file.symbols().filter(|symbol| symbol.kind() == SymbolKind::Text);
-    functions.map(|symbol| (symbol.address(), symbol.address() + symbol.size())).collect()
+    file.symbols()
+        .filter(|symbol| symbol.kind() == SymbolKind::Text)
+        .map(|symbol| (symbol.address(), symbol.address() + symbol.size()))
+        .collect()
 }
 
-/// Where blocks end, by where they begin: at the next one, or with their function.
+/// Returns the end of each block, by its start: the start of the next block, or the end of the
+/// function if that is earlier.
 fn ends(functions: &BTreeMap<u64, u64>, starts: &BTreeSet<u64>) -> BTreeMap<u64, u64> {
     let next = starts.iter().skip(1).copied().chain([u64::MAX]);
-    let blocks = starts.iter().zip(next);
-    blocks
+    starts
+        .iter()
+        .zip(next)
         .map(|(start, next)| {
             let end = functions.range(..=*start).next_back().map_or(*start, |(_, end)| *end);
             (*start, end.min(next))
@@ -117,7 +122,10 @@ fn ends(functions: &BTreeMap<u64, u64>, starts: &BTreeSet<u64>) -> BTreeMap<u64,
         .collect()
 }
 
-/// Every row of the line tables: the addresses, the file and the line.
+/// Passes every row of the line tables to `add`: the addresses, the file and the line.
+///
+/// # Errors
+/// Returns an error if the debug information cannot be read.
 fn rows(
     file: &object::File<'_>,
     add: &mut dyn FnMut(Range<u64>, &Utf8Path, u32),
@@ -131,7 +139,7 @@ fn rows(
         let Some(program) = unit.line_program.clone() else { continue };
         let mut files: BTreeMap<u64, Utf8PathBuf> = BTreeMap::new();
         let mut rows = program.rows();
-        // Where the row before begins, its file and its line.
+        // Start, file and line of the previous row, which ends where the current row starts.
         let mut before: Option<(u64, u64, u32)> = None;
         while let Some((header, row)) = rows.next_row()? {
             if let Some((start, file, line)) = before.take() {
@@ -140,12 +148,13 @@ fn rows(
             let (Some(line), false) = (row.line(), row.end_sequence()) else { continue };
             let index = row.file_index();
             files.entry(index).or_insert_with(|| {
-                let file = row.file(header);
-                let path = file.and_then(|file| dwarf::path(&dwarf, &unit, header, file));
-                let path = path.unwrap_or_default();
-                let known = resolved.entry(path);
-                // A file has one path here, however the compiler came to it.
-                known
+                let path = row
+                    .file(header)
+                    .and_then(|file| dwarf::path(&dwarf, &unit, header, file))
+                    .unwrap_or_default();
+                // The compiler may have reached a file by several paths, of which only one is kept.
+                resolved
+                    .entry(path)
                     .or_insert_with_key(|path| {
                         path.canonicalize_utf8().unwrap_or_else(|_| path.clone())
                     })

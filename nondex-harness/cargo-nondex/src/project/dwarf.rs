@@ -1,4 +1,4 @@
-//! Debug information: its sections, and the paths of source files in it.
+//! Debug information of an executable: its sections, and the paths of source files in it.
 
 use std::borrow::Cow;
 
@@ -6,10 +6,10 @@ use camino::Utf8PathBuf;
 use gimli::{Dwarf, EndianSlice, FileEntry, LineProgramHeader, RunTimeEndian, SectionId, Unit};
 use object::{Object, ObjectSection};
 
-/// What it is read through.
+/// Reader of debug information.
 pub(super) type Reader<'a> = EndianSlice<'a, RunTimeEndian>;
 
-/// The debug information of an executable.
+/// Debug information of an executable.
 #[derive(Debug)]
 pub(super) struct DebugInfo<'a> {
     sections: gimli::DwarfSections<Cow<'a, [u8]>>,
@@ -17,7 +17,7 @@ pub(super) struct DebugInfo<'a> {
 }
 
 impl<'a> DebugInfo<'a> {
-    /// That of `file`; a section that is not there is empty.
+    /// Returns the debug information of `file`. A missing section is empty.
     pub(super) fn of(file: &object::File<'a>) -> gimli::Result<Self> {
         let section = |id: SectionId| {
             let section = file.section_by_name(id.name());
@@ -34,13 +34,14 @@ impl<'a> DebugInfo<'a> {
         })
     }
 
-    /// What is in it.
+    /// Returns the parsed debug information.
     pub(super) fn read(&self) -> Dwarf<Reader<'_>> {
         self.sections.borrow(|section| EndianSlice::new(section, self.endian))
     }
 }
 
-/// The path of a source file of a unit, absolute if the compiler knew it so.
+/// Returns the path of a source file of a unit. The path is absolute if the compiler recorded an
+/// absolute path or folder.
 pub(super) fn path<'a>(
     dwarf: &Dwarf<Reader<'a>>,
     unit: &Unit<Reader<'a>>,
@@ -49,7 +50,7 @@ pub(super) fn path<'a>(
 ) -> Option<Utf8PathBuf> {
     let text = |value| Some(dwarf.attr_string(unit, value).ok()?.to_string_lossy().into_owned());
     let base = unit.comp_dir.map(|folder| folder.to_string_lossy().into_owned());
-    let folder = file.directory(header).and_then(text);
-    let base = Utf8PathBuf::from(base.unwrap_or_default());
-    Some(base.join(folder.unwrap_or_default()).join(text(file.path_name())?))
+    let folder = file.directory(header).and_then(text).unwrap_or_default();
+    let name = text(file.path_name())?;
+    Some(Utf8PathBuf::from(base.unwrap_or_default()).join(folder).join(name))
 }

@@ -1,11 +1,12 @@
-//! The functions that an executable begins with: C's `main`, and the `main` that the compiler
-//! writes for the test harness.
+//! Functions with which an executable starts: C's `main`, and the `main` that the compiler
+//! generates for the test harness.
 
 use std::ops::Range;
 
 use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
 
-/// The function that the compiler's `main` of a test executable calls, here as in libtest.
+/// Function that the generated `main` of a test executable calls, in this tool's harness and in
+/// libtest.
 const HARNESS: &str = "test_main_static";
 
 /// Returns the addresses of C's `main`.
@@ -14,11 +15,11 @@ pub(super) fn main(file: &object::File<'_>) -> Option<Range<u64>> {
     Some(main.address()..main.address() + main.size())
 }
 
-/// Returns the addresses of the `main` that the compiler wrote for the test harness; `None` in a
-/// program with a `main` of the user's own.
+/// Returns the addresses of the `main` that the compiler generated for the test harness. Returns
+/// `None` for a program that is no test executable, or if there are several candidates and C's
+/// `main` refers to none.
 ///
-/// Its code has the line on which the crate's root begins, although the user did not write it
-/// there.
+/// The line of its code is the first one of the crate's root, although the user did not write it.
 pub(super) fn of_harness(file: &object::File<'_>) -> Option<Range<u64>> {
     let mut mains = Vec::new();
     let mut is_test = false;
@@ -26,7 +27,7 @@ pub(super) fn of_harness(file: &object::File<'_>) -> Option<Range<u64>> {
         let Some(name) = symbol.name().ok().filter(|_| symbol.kind() == SymbolKind::Text) else {
             continue;
         };
-        // Most names are others' generic code, and demangling takes time.
+        // Demangling takes time, so only names that may match are demangled.
         is_test |= name.contains(HARNESS);
         if name.contains("4main") && is_main(name) {
             mains.push(symbol.address()..symbol.address() + symbol.size());
@@ -36,7 +37,7 @@ pub(super) fn of_harness(file: &object::File<'_>) -> Option<Range<u64>> {
     match mains.len() {
         _ if !is_test => None,
         1 => mains.pop(),
-        // A program's own `main`, which its tests call, has the same path.
+        // The program's own `main` is there, too, if tests call it. Both have the same path.
         _ => {
             let referred = referred(file)?;
             mains.into_iter().find(|main| referred.contains(&main.start))
@@ -44,7 +45,7 @@ pub(super) fn of_harness(file: &object::File<'_>) -> Option<Range<u64>> {
     }
 }
 
-/// Whether a symbol is that of the function `main` in the root of a crate.
+/// Returns whether a symbol is that of the function `main` in the root of a crate.
 fn is_main(symbol: &str) -> bool {
     rustc_demangle::try_demangle(symbol).is_ok_and(|name| {
         let name = format!("{name:#}");
@@ -53,8 +54,9 @@ fn is_main(symbol: &str) -> bool {
     })
 }
 
-/// Returns every address that C's `main` may refer to relative to its own code, read at each of its
-/// bytes. That is how it names the function that it starts on x86-64.
+/// Returns every address to which C's `main` may refer relative to its own code. On x86-64, it
+/// refers in this way to the function that it starts. Offsets are read at each byte, because the
+/// code is not disassembled.
 fn referred(file: &object::File<'_>) -> Option<Vec<u64>> {
     let range = main(file)?;
     let text = file.sections().find(|section| {
@@ -76,7 +78,7 @@ mod tests {
 
     const TEST: &str = "#[test] fn runs() { main() }\nfn main() {}\n";
 
-    /// The name of the harness's `main` in what the compiler makes of this source.
+    /// Compiles this source and returns the addresses of the harness's `main`.
     fn found(source: &str, arguments: &[&str]) -> Option<Range<u64>> {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("a.rs"), source).unwrap();
@@ -92,11 +94,8 @@ mod tests {
 
     #[test]
     fn the_main_of_the_harness_is_told_from_that_of_the_program_in_both_manglings() {
-        for mangling in ["legacy", "v0"] {
-            let mangling = match mangling {
-                "v0" => "-Csymbol-mangling-version=v0",
-                _ => "-Cdebuginfo=0",
-            };
+        // The second flag leaves the compiler's default mangling.
+        for mangling in ["-Csymbol-mangling-version=v0", "-Cdebuginfo=0"] {
             assert!(found(TEST, &["--test", mangling]).is_some_and(|main| !main.is_empty()));
             let alone = "#[test] fn runs() {}\n";
             assert!(found(alone, &["--test", mangling]).is_some_and(|main| !main.is_empty()));

@@ -1,14 +1,14 @@
-//! Where the poison flags of std's locks are in the bytes of a static, by its type.
+//! Finds the poison flags of std's locks in the bytes of a static, by the static's type.
 
 use gimli::{AttributeValue, Dwarf, EntriesTreeNode, Unit, UnitOffset};
 
 use super::dwarf::Reader;
 
-/// How deep types are looked into.
+/// Maximum depth to which nested types are searched.
 const MAX_DEPTH: usize = 12;
 
-/// The offsets of the poison flags within a value of the type at `place`; none where that cannot be
-/// read.
+/// Returns the offsets of the poison flags in a value of the type at `place`, in bytes. Leaves out
+/// flags in types that cannot be read.
 pub(super) fn poison_flags<'a>(
     dwarf: &Dwarf<Reader<'a>>,
     unit: &Unit<Reader<'a>>,
@@ -16,13 +16,14 @@ pub(super) fn poison_flags<'a>(
 ) -> Vec<usize> {
     let mut found = Vec::new();
     let walk = Walk { dwarf, unit };
-    // What was found before something that cannot be read is right.
+    // An error ends the search, but flags that were found before are right.
     let _ = walk.of_type(place, 0, 0, &mut found);
     found.sort_unstable();
     found.dedup();
     found
 }
 
+/// Search through the types of a unit.
 struct Walk<'w, 'a> {
     dwarf: &'w Dwarf<Reader<'a>>,
     unit: &'w Unit<Reader<'a>>,
@@ -43,7 +44,8 @@ impl<'a> Walk<'_, 'a> {
         self.members(tree.root()?, at, depth, found)
     }
 
-    /// What is in the members of a structure, a union, or a variant of an `enum`.
+    /// Searches the members of a structure, a union, or a variant of an `enum`, which is at the
+    /// offset `at`.
     fn members(
         &self,
         node: EntriesTreeNode<'_, '_, Reader<'a>>,

@@ -1,4 +1,4 @@
-//! The statics of an executable: what they are called, and where they are defined.
+//! Statics of an executable: their names, and where they are defined.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -13,25 +13,26 @@ use super::locks;
 use super::moved::Moved;
 use crate::error::{Error, Result};
 
-/// A static.
+/// Static of an executable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Static {
-    /// Where it is, as in the names of [states](StateId).
+    /// Addresses of its bytes, as in the names of [states](StateId).
     pub bytes: Range<usize>,
-    /// Its path, without what macros put around it.
+    /// Path of the static, without the parts that macros add.
     pub name: String,
-    /// The crate that it is from; empty when it is not Rust's.
+    /// Crate of the static. Empty if it is not from Rust code.
     pub krate: String,
-    /// The file of its definition, as the compiler knew it.
+    /// File of the definition, as the compiler recorded it.
     pub file: Option<String>,
-    /// The line there.
+    /// Line of the definition, from 1.
     pub line: Option<u32>,
-    /// The poison flags of the locks in it: which of its bytes, from its start.
+    /// Offsets in bytes of the poison flags of the locks in it.
     pub poison_flags: Vec<usize>,
 }
 
 impl Static {
-    /// It as a part of the state that tests share: the same name in every run of the executable.
+    /// Returns the static as a part of the state that tests share. It has the same name in every
+    /// run of the executable.
     pub fn state(&self) -> StateId {
         StateId {
             kind: StateKind::Static,
@@ -39,8 +40,9 @@ impl Static {
         }
     }
 
-    /// The file and line of its definition. The compiler knows only where a macro begins that
-    /// defines several; the source, where it is there, shows the line.
+    /// Returns the file and line of the definition. For statics that one macro call defines, the
+    /// compiler records only where the call begins. In this case, the line comes from the source,
+    /// if it can be read.
     pub fn place(&self) -> Option<(String, u32)> {
         let (file, line) = (self.file.clone()?, self.line?);
         let name = self.name.rsplit("::").next().unwrap_or_default();
@@ -55,8 +57,9 @@ impl Static {
         Some((file, line + u32::try_from(further).ok()?))
     }
 
-    /// Whether it is only about how tests are run: this tool's own, std's books about threads,
-    /// panics and output, and what a search of bytes keeps about the processor.
+    /// Returns whether the static only concerns how tests run. These are statics of this tool,
+    /// std's state of threads, panics and output, and the processor features that `memchr` caches.
+    /// The panic hook is not noise.
     pub fn is_noise(&self) -> bool {
         let of_std = ["std", "core", "alloc", "std_detect", "memchr"];
         let is_std = of_std.contains(&self.krate.as_str());
@@ -66,27 +69,27 @@ impl Static {
     }
 }
 
-/// How many lines a macro may have that defines statics.
+/// Maximum number of lines of a macro call that defines statics.
 const MAX_MACRO: usize = 200;
 
-/// std's static with the panic hook.
+/// Path of std's static with the panic hook.
 const PANIC_HOOK: &str = "std::panicking::HOOK";
 
-/// What macros and std put after the path of a static: `thread_local!`, `lazy_static!`.
-const AFTER: [&str; 3] = ["::VAL", "::__KEY", "::__RUST_STD_INTERNAL_VAL"];
+/// Suffixes that `thread_local!` and std add to the path of a static.
+const SUFFIXES: [&str; 3] = ["::VAL", "::__KEY", "::__RUST_STD_INTERNAL_VAL"];
 
-/// The statics of an executable.
+/// Statics of an executable, by their addresses.
 #[derive(Clone, Debug, Default)]
 pub struct Symbols {
     statics: BTreeMap<usize, Static>,
 }
 
 impl Symbols {
-    /// Those of `executable`. Without debug information, nothing is known of where they are
-    /// defined; one that is stripped has none.
+    /// Reads the statics of `executable`. Without debug information, they have no file and line. A
+    /// stripped executable has none.
     ///
     /// # Errors
-    /// When it cannot be read, or is of another kind than Linux's.
+    /// Returns an error if the executable cannot be read or parsed.
     pub fn of(executable: &Utf8Path) -> Result<Self> {
         let failed = |e: &dyn std::fmt::Display| {
             Error::setup(format!("failed to read the symbols of `{executable}`: {e}"))
@@ -115,12 +118,13 @@ impl Symbols {
                 });
             }
         }
-        // What is known without the places is worth having without them.
+        // Statics are also useful without their locations, so an error is ignored.
         let _ = symbols.add_places(&file);
         Ok(symbols)
     }
 
-    /// The same, where the sources may have moved since the executable was built.
+    /// Returns the statics with the current paths of their files, if the sources have `moved` since
+    /// the build.
     #[must_use]
     pub fn in_sources(mut self, moved: Option<&Moved>) -> Self {
         for known in self.statics.values_mut() {
@@ -131,7 +135,8 @@ impl Symbols {
         self
     }
 
-    /// Those that have any of these bytes, in their order; none for another kind of state.
+    /// Returns the statics that contain any of these bytes, sorted by address. Returns none for
+    /// another kind of state.
     pub fn at(&self, state: &StateId) -> Vec<&Static> {
         let bytes = state.bytes().filter(|_| state.kind == StateKind::Static);
         let Some((start, length)) = bytes else { return Vec::new() };
@@ -141,8 +146,8 @@ impl Symbols {
             .range(..end)
             .rev()
             .map(|(_, found)| found)
-            // Statics do not overlap, but for what a linker merged; none of a program's is this far
-            // from the next.
+            // Statics that the linker merged overlap. So the search goes back past a static that
+            // ends before the bytes, in case an earlier one contains it, up to `MAX_LENGTH`.
             .take_while(|found| found.bytes.end > start || found.bytes.start + MAX_LENGTH > start)
             .filter(|found| found.bytes.end > start)
             .collect();
@@ -150,19 +155,19 @@ impl Symbols {
         found
     }
 
-    /// The static of this path.
+    /// Returns the static with this path.
     pub fn named(&self, name: &str) -> Option<&Static> {
         self.statics.values().find(|found| found.name == name)
     }
 
-    /// Reads from the debug information where they are defined.
+    /// Reads from the debug information where the statics are defined.
     fn add_places(&mut self, file: &object::File<'_>) -> gimli::Result<()> {
         let debug_info = DebugInfo::of(file)?;
         let dwarf = debug_info.read();
         let mut units = dwarf.units();
         while let Some(header) = units.next()? {
             let unit = dwarf.unit(header)?;
-            // A unit that cannot be read costs the others nothing.
+            // An error in one unit does not affect the others.
             let _ = self.add_places_of(&dwarf, &unit);
         }
         Ok(())
@@ -205,10 +210,10 @@ impl Symbols {
     }
 }
 
-/// How many bytes a static may have that others lie in.
+/// Maximum length in bytes of a static that contains other statics.
 const MAX_LENGTH: usize = 1 << 20;
 
-/// The path of a file that an entry names.
+/// Returns the path of a file that an entry names.
 fn file_of<'a>(
     dwarf: &Dwarf<Reader<'a>>,
     unit: &Unit<Reader<'a>>,
@@ -219,7 +224,7 @@ fn file_of<'a>(
     Some(dwarf::path(dwarf, unit, header, header.file(index)?)?.into_string())
 }
 
-/// The path of a static and its crate, from a linker's symbol.
+/// Returns the path of a static and its crate, from a symbol of the linker.
 fn path(symbol: &str) -> (String, String) {
     let Ok(demangled) = rustc_demangle::try_demangle(symbol) else {
         return (symbol.to_owned(), String::new());
@@ -235,15 +240,16 @@ fn path(symbol: &str) -> (String, String) {
     while let Some(shorter) = without_last(path) {
         path = shorter;
     }
-    // `<krate::Type>::method::NAME` is one within a method.
+    // A static within a method has a path such as `<krate::Type>::method::NAME`.
     let krate = path.trim_start_matches(['<', '&', '*']).split("::").next().unwrap_or_default();
     (path.to_owned(), krate.to_owned())
 }
 
-/// Returns a path without its last part, where that is no name that the user wrote: one of
-/// [`AFTER`], or what the older mangling calls `{{closure}}` and v0 calls `{closure#1}` or `{K#0}`.
+/// Returns a path without its last part if the user did not write that part. Such a part is one of
+/// [`SUFFIXES`], or stands for a closure or constant: `{{closure}}` in the legacy mangling,
+/// `{closure#1}` or `{K#0}` in v0.
 fn without_last(path: &str) -> Option<&str> {
-    if let Some(shorter) = AFTER.iter().find_map(|after| path.strip_suffix(after)) {
+    if let Some(shorter) = SUFFIXES.iter().find_map(|after| path.strip_suffix(after)) {
         return Some(shorter);
     }
     let (shorter, last) = path.rsplit_once("::")?;
