@@ -1,9 +1,9 @@
-//! Build scripts and proc macros that took random bytes in a build, and build scripts that read
-//! what no seed decides; what they make when they run again.
+//! Repeats build scripts and proc macros that took random bytes in a build, and build scripts that
+//! read data that no seed controls.
 //!
-//! The library that makes the bytes writes down how such a program was started: a build script, or
-//! rustc with the proc macro. It is run again in the same way, into a folder of ours. That takes
-//! milliseconds, where a build takes seconds.
+//! The library that makes the bytes records how such a program was started: a build script, or
+//! rustc with the proc macro. The program runs again in the same way, and writes into a folder of
+//! this tool. That takes milliseconds, where a build takes seconds.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -19,39 +19,41 @@ use camino::{Utf8Path, Utf8PathBuf};
 use super::plan::Varied;
 use super::preload::EntropyLibrary;
 
-/// The name of the file of a build script; a proc macro has that of its library.
+/// Name of the file that records a build script. The file of a proc macro has the name of its
+/// library.
 const BUILD_SCRIPT: &str = "build-script";
 
-/// The name of the file of a build script that read the date, its process number or a random
+/// Name of the file that records a build script that read the date, its process id or a random
 /// device.
 const BY_CHANCE: &str = "build-script-by-chance";
 
-/// What the output of a program is called among the files that it makes.
+/// Name of a program's standard output among the files that it makes.
 pub(super) const STDOUT: &str = "stdout";
 
 /// Time limit on one run of such a program.
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// The folder in which the programs of the build in this folder say that they took bytes.
+/// Returns the folder in which programs of the build in the folder `build` are recorded.
 pub(super) fn folder(build: &Utf8Path) -> Utf8PathBuf {
     build.join("nondex-drawn")
 }
 
-/// How a program was started that took random bytes, or read what no seed decides.
+/// Record of a program that took random bytes, or read data that no seed controls: how it was
+/// started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Drawn {
-    /// Whether no seed decides what it read.
+    /// Whether the program read data that no seed controls.
     pub(super) by_chance: bool,
-    /// The file name of the proc macro; `None` for a build script.
+    /// File name of the proc macro; `None` for a build script.
     proc_macro: Option<String>,
     cwd: PathBuf,
     executable: PathBuf,
     arguments: Vec<OsString>,
-    /// The variables that cargo set.
+    /// Environment variables that cargo set.
     variables: BTreeMap<OsString, OsString>,
 }
 
-/// The programs that took bytes in the build in this folder, in an order that is always the same.
+/// Returns the programs that were recorded in the build in this folder, in a fixed order.
 pub(super) fn all(build: &Utf8Path) -> Vec<Drawn> {
     entries(&folder(build))
         .iter()
@@ -60,16 +62,21 @@ pub(super) fn all(build: &Utf8Path) -> Vec<Drawn> {
         .collect()
 }
 
-/// The paths in a folder, sorted; none where it cannot be read.
+/// Returns the paths in a folder, sorted. Returns none if the folder cannot be read.
 pub(super) fn entries(folder: &Utf8Path) -> Vec<Utf8PathBuf> {
-    let entries = folder.read_dir_utf8().into_iter().flatten().flatten();
-    let mut paths: Vec<Utf8PathBuf> = entries.map(|entry| entry.path().to_owned()).collect();
+    let mut paths: Vec<Utf8PathBuf> = folder
+        .read_dir_utf8()
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path().to_owned())
+        .collect();
     paths.sort();
     paths
 }
 
 impl Drawn {
-    /// Reads what `probes/entropy.rs` wrote into the file with this name.
+    /// Parses the text that `probes/entropy.rs` wrote into the file with this name.
     fn parse(name: &str, text: &[u8]) -> Option<Self> {
         let mut parts = text.split(|byte| *byte == 0).map(OsStr::from_bytes);
         let cwd = parts.next()?.into();
@@ -92,21 +99,21 @@ impl Drawn {
         })
     }
 
-    /// The crate name of the proc macro; `None` for a build script.
+    /// Returns the crate name of the proc macro, or `None` for a build script.
     pub(super) fn macro_name(&self) -> Option<&str> {
         let file = self.proc_macro.as_deref()?;
         let name = file.strip_prefix("lib").unwrap_or(file);
         Some(name.rsplit_once('-').map_or(name, |(name, _)| name))
     }
 
-    /// The folder of the package that was built: of the build script, or the one that uses the
-    /// macro.
+    /// Returns the folder of the package that was built: that of the build script, or the one that
+    /// uses the macro.
     pub(super) fn package(&self) -> Option<&Utf8Path> {
         let folder = self.variables.get(OsStr::new("CARGO_MANIFEST_DIR"))?;
         Utf8Path::from_path(Path::new(folder))
     }
 
-    /// The name by which the library of random bytes knows the program; see [`Varied::program`].
+    /// Returns the name of the program in the library of random bytes: see [`Varied::program`].
     pub(super) fn program(&self) -> Option<String> {
         match self.macro_name() {
             Some(name) => Some(format!("proc-macro:{name}")),
@@ -114,9 +121,10 @@ impl Drawn {
         }
     }
 
-    /// Runs the program with random bytes from `seed`. Returns what it made: the files in `OUT_DIR`
-    /// and what a build script prints for cargo, or the crate with its macros expanded. `None`
-    /// where it fails. Empties `scratch`, a folder.
+    /// Runs the program with random bytes from `seed`, after emptying the folder `scratch`. Returns
+    /// what the program made, or `None` if it fails. For a build script, these are the files in
+    /// `OUT_DIR` and its output for cargo. For a proc macro, it is the crate with its macros
+    /// expanded.
     pub(super) fn run(
         &self,
         library: &EntropyLibrary,
@@ -135,11 +143,12 @@ impl Drawn {
             .stdin(Stdio::null())
             .stdout(File::create(&stdout).ok()?)
             .stderr(Stdio::null());
-        // The jobs that they count are those of a cargo that has ended.
+        // These variables refer to the job server of a cargo that has ended.
         for name in ["CARGO_MAKEFLAGS", "MAKEFLAGS", "MFLAGS"] {
             command.env_remove(name);
         }
         if self.proc_macro.is_some() {
+            // `-Zunpretty` is unstable, which the variable allows.
             command
                 .args(expanding(&self.arguments))
                 .args(["-Zunpretty=expanded", "--out-dir", out.as_str()])
@@ -161,14 +170,18 @@ impl Drawn {
     }
 }
 
-/// The lines of the output of a build script that cargo reads. Others are for people, such as how
-/// long a step took.
+/// Returns the lines of a build script's output that cargo reads. Other lines are for people, such
+/// as the duration of a step.
 fn for_cargo(printed: &[u8]) -> Vec<u8> {
-    let lines = printed.split_inclusive(|byte| *byte == b'\n');
-    lines.filter(|line| line.starts_with(b"cargo:")).flatten().copied().collect()
+    printed
+        .split_inclusive(|byte| *byte == b'\n')
+        .filter(|line| line.starts_with(b"cargo:"))
+        .flatten()
+        .copied()
+        .collect()
 }
 
-/// The arguments of a call of rustc without those that say what it writes, and where.
+/// Returns the arguments of a call of rustc without those that select what it writes, and where.
 fn expanding(arguments: &[OsString]) -> Vec<OsString> {
     let mut kept = Vec::new();
     let mut arguments = arguments.iter();
@@ -188,7 +201,8 @@ fn expanding(arguments: &[OsString]) -> Vec<OsString> {
     kept
 }
 
-/// Waits for the end of a program. It is killed, and `None` is returned, when its time is over.
+/// Waits for the end of a program. Kills it and returns `None` after [`LIMIT`], or when `is_over`
+/// returns true.
 fn wait(mut child: Child, is_over: &dyn Fn() -> bool) -> Option<ExitStatus> {
     let begin = Instant::now();
     loop {
@@ -206,7 +220,7 @@ fn wait(mut child: Child, is_over: &dyn Fn() -> bool) -> Option<ExitStatus> {
     }
 }
 
-/// Reads the files below `folder`, named from `root` on.
+/// Reads the files below `folder` into `made`, with names relative to `root`.
 fn read(folder: &Utf8Path, root: &Utf8Path, made: &mut BTreeMap<Utf8PathBuf, Vec<u8>>) {
     for path in entries(folder) {
         if path.is_dir() {

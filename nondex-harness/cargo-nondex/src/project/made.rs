@@ -1,9 +1,9 @@
-//! What programs make of random bytes, and which builds are compared because of it.
+//! Compares what programs make of random bytes, and chooses the builds to compare.
 //!
-//! Builds are slow, and runs of the program are not: many seeds are tried, and those are chosen
-//! that together put each word in each place where some seed puts it. A list of six names in any
-//! order is then seen with each name first, with each name last, and with each before each other in
-//! six to nine builds. Chance alone would need many more.
+//! Builds are slow and runs of the programs are fast, so programs run with many seeds. The chosen
+//! seeds together put each word in each position in which any seed puts it. For a list of six names
+//! in random order, this takes six to nine builds. They show each name first, each name last, and
+//! each name before each other. With random seeds, this would take many more builds.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,30 +13,30 @@ use nondex_core::hash;
 /// Maximum number of builds.
 pub(super) const BUILDS: usize = 12;
 
-/// Maximum length of a file that is compared word by word.
+/// Maximum length of a file that is compared word by word, in bytes.
 const MAX_TEXT: usize = 1 << 20;
 
-/// Maximum number of places in one file that are compared.
+/// Maximum number of positions in one file that are compared.
 const MAX_PLACES: usize = 4096;
 
-/// A file that a program made: the number of the program, and the file's name.
+/// File that a program made: the number of the program, and the name of the file.
 type File = (usize, Utf8PathBuf);
 
-/// What programs made under one seed.
+/// Files that programs made under one seed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Made(BTreeMap<File, Content>);
 
-/// What is in a file.
+/// Content of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Content {
-    /// Of all bytes, or of the words if some of them are [`OTHER`].
+    /// Hash of all bytes, or of the words if some of them are [`MASK`].
     hash: u64,
-    /// Hashes of its words; empty if it is not a text, or a very long one.
+    /// Hashes of the words. Empty if the file is not text or longer than [`MAX_TEXT`].
     words: Vec<u64>,
 }
 
-/// In place of a word that depends on something else than random bytes, such as the time.
-const OTHER: u64 = 0;
+/// Placeholder for a word that depends on something other than random bytes, such as the time.
+const MASK: u64 = 0;
 
 impl Content {
     fn of(bytes: &[u8]) -> Self {
@@ -49,35 +49,39 @@ impl Content {
         }
     }
 
-    /// This, with [`OTHER`] in the places of which `is_other` is true.
-    fn without(&self, is_other: impl Fn(usize) -> bool) -> Self {
-        let words = self.words.iter().enumerate();
-        let words = words.map(|(place, word)| if is_other(place) { OTHER } else { *word });
-        let words: Vec<u64> = words.collect();
+    /// Returns the content with [`MASK`] at the positions for which `is_masked` returns true.
+    fn masked(&self, is_masked: impl Fn(usize) -> bool) -> Self {
+        let words: Vec<u64> = self
+            .words
+            .iter()
+            .enumerate()
+            .map(|(place, word)| if is_masked(place) { MASK } else { *word })
+            .collect();
         Content { hash: hash::of(&words), words }
     }
 
-    /// What is the same in `same`, which is the same file of the same seed: its words, if there are
-    /// as many.
-    fn only_as_in(&self, same: &Self) -> Option<Self> {
-        if self == same {
+    /// Returns the content with the words masked that differ in `again`, the same file from another
+    /// run with the same seed. Returns `None` if the contents differ and have no words, or
+    /// different numbers of words.
+    fn common_with(&self, again: &Self) -> Option<Self> {
+        if self == again {
             return Some(self.clone());
         }
-        let are_as_many = !self.words.is_empty() && self.words.len() == same.words.len();
-        are_as_many.then(|| self.without(|place| self.words[place] != same.words[place]))
+        let are_as_many = !self.words.is_empty() && self.words.len() == again.words.len();
+        are_as_many.then(|| self.masked(|place| self.words[place] != again.words[place]))
     }
 
-    /// This without what is left out of `first`.
-    fn only_places_of(self, first: &Self) -> Self {
-        if !first.words.contains(&OTHER) {
+    /// Masks the positions that are masked in `first`.
+    fn masked_as(self, first: &Self) -> Self {
+        if !first.words.contains(&MASK) {
             return self;
         }
-        self.without(|place| first.words.get(place) == Some(&OTHER))
+        self.masked(|place| first.words.get(place) == Some(&MASK))
     }
 }
 
 impl Made {
-    /// What the programs with these numbers made.
+    /// Returns the files that the programs with these numbers made.
     pub(super) fn of(
         programs: impl IntoIterator<Item = (usize, BTreeMap<Utf8PathBuf, Vec<u8>>)>,
     ) -> Self {
@@ -87,51 +91,55 @@ impl Made {
         Made(files.collect())
     }
 
-    /// What is the same in `same`, which the same seed made.
-    pub(super) fn only_as_in(self, same: &Self) -> Self {
+    /// Returns the files and words that are the same in `again`, another run with the same seed.
+    pub(super) fn common_with(self, again: &Self) -> Self {
         let kept = self.0.into_iter().filter_map(|(file, content)| {
-            let content = content.only_as_in(same.0.get(&file)?)?;
+            let content = content.common_with(again.0.get(&file)?)?;
             Some((file, content))
         });
         Made(kept.collect())
     }
 
-    /// The files that are other ones in `same`, which the same seed made.
-    pub(super) fn otherwise(&self, same: &Self) -> Vec<Utf8PathBuf> {
-        let files = self.files().chain(same.files()).collect::<BTreeSet<&File>>();
-        let differ = files.into_iter().filter(|file| self.0.get(file) != same.0.get(file));
-        differ.map(|(_, name)| name.clone()).collect()
+    /// Returns the names of the files that differ in `again`, another run with the same seed.
+    pub(super) fn differing(&self, again: &Self) -> Vec<Utf8PathBuf> {
+        let files: BTreeSet<&File> = self.files().chain(again.files()).collect();
+        files
+            .into_iter()
+            .filter(|file| self.0.get(file) != again.0.get(file))
+            .map(|(_, name)| name.clone())
+            .collect()
     }
 
-    /// What is not left out of `first`.
-    pub(super) fn only_places_of(self, first: &Self) -> Self {
+    /// Leaves out the files that are not in `first`, and the words that are masked there.
+    pub(super) fn masked_as(self, first: &Self) -> Self {
         let kept = self.0.into_iter().filter_map(|(file, content)| {
-            let content = content.only_places_of(first.0.get(&file)?);
+            let content = content.masked_as(first.0.get(&file)?);
             Some((file, content))
         });
         Made(kept.collect())
     }
 
-    /// All files.
+    /// Returns all files.
     pub(super) fn files(&self) -> impl Iterator<Item = &File> {
         self.0.keys()
     }
 
-    /// Identifies what is in a file; `None` if there is none.
+    /// Returns a hash of a file's content, or `None` if there is no such file.
     pub(super) fn content(&self, file: &File) -> Option<u64> {
         Some(self.0.get(file)?.hash)
     }
 }
 
-/// Chooses the seeds of the builds that are to be compared, the first of `made` before all others.
-/// There is only that one if all made the same.
+/// Chooses the seeds of the builds to compare, starting with the first of `made`. Chooses only that
+/// one if the files are the same under all seeds. This is the greedy algorithm for set cover: each
+/// further seed has the most features that no chosen seed has.
 pub(super) fn choose(made: &BTreeMap<u64, Made>) -> Vec<u64> {
     let mut open: BTreeMap<u64, BTreeSet<u64>> =
         made.keys().map(|seed| (*seed, BTreeSet::new())).collect();
     let files: BTreeSet<&File> = made.values().flat_map(Made::files).collect();
     for file in files {
-        let contents = made.iter().map(|(seed, made)| (*seed, made.0.get(file)));
-        let contents: Vec<(u64, Option<&Content>)> = contents.collect();
+        let contents: Vec<(u64, Option<&Content>)> =
+            made.iter().map(|(seed, made)| (*seed, made.0.get(file))).collect();
         for (seed, features) in features(&contents) {
             let features = features.into_iter().map(|feature| hash::of(&(file, feature)));
             open.entry(seed).or_default().extend(features);
@@ -144,7 +152,7 @@ pub(super) fn choose(made: &BTreeMap<u64, Made>) -> Vec<u64> {
         for features in open.values_mut() {
             *features = &*features - &covered;
         }
-        // The first one of those that add most.
+        // `max_by_key` returns the last maximum, so the reversed order gives the lowest seed.
         let best = open.iter().rev().max_by_key(|(_, features)| features.len());
         next = best
             .filter(|(_, features)| !features.is_empty() && chosen.len() < BUILDS)
@@ -154,7 +162,8 @@ pub(super) fn choose(made: &BTreeMap<u64, Made>) -> Vec<u64> {
     chosen
 }
 
-/// What is in a file under each seed, as far as that differs: each word in its place.
+/// Returns the features of a file under each seed: each word with its position, at the positions at
+/// which seeds differ.
 fn features(contents: &[(u64, Option<&Content>)]) -> Vec<(u64, Vec<(usize, u64)>)> {
     let [(_, first), others @ ..] = contents else { return Vec::new() };
     if others.iter().all(|(_, other)| other == first) {
@@ -166,15 +175,14 @@ fn features(contents: &[(u64, Option<&Content>)]) -> Vec<(u64, Vec<(usize, u64)>
     let lengths = contents.iter().filter_map(|(_, content)| Some(content.as_ref()?.words.len()));
     let differs =
         |place: &usize| others.iter().any(|(_, other)| word(other, *place) != word(first, *place));
-    let places = (0..lengths.max().unwrap_or(0)).filter(differs).take(MAX_PLACES);
-    let places: Vec<usize> = places.collect();
+    let places: Vec<usize> =
+        (0..lengths.max().unwrap_or(0)).filter(differs).take(MAX_PLACES).collect();
     let of = |content: &Option<&Content>| {
-        // Without words, or without differences between them, any other content is a feature.
+        // Without words that differ, the whole content is the only feature.
         if places.is_empty() {
             return vec![(0, content.map_or(0, |content| content.hash))];
         }
-        let words = places.iter().map(|place| (*place, word(content, *place)));
-        words.map(|(place, word)| (place, word.unwrap_or(0))).collect()
+        places.iter().map(|place| (*place, word(content, *place).unwrap_or(0))).collect()
     };
     contents.iter().map(|(seed, content)| (*seed, of(content))).collect()
 }
@@ -183,13 +191,13 @@ fn features(contents: &[(u64, Option<&Content>)]) -> Vec<(u64, Vec<(usize, u64)>
 mod tests {
     use super::*;
 
-    /// What a program makes that writes these words, by the seed.
+    /// Returns what a program makes that writes one of these texts under each seed.
     fn made(texts: &[String]) -> BTreeMap<u64, Made> {
         let file = |text: &String| BTreeMap::from([("a.rs".into(), text.clone().into_bytes())]);
         (0..).zip(texts.iter().map(|text| Made::of([(0, file(text))]))).collect()
     }
 
-    /// Orders of these words, as a generator of random numbers gives them.
+    /// Returns random orders of these words.
     fn orders(words: &[&str], count: u64) -> Vec<String> {
         let keyed = |seed: u64| {
             let mut words = words.to_vec();
@@ -226,7 +234,7 @@ mod tests {
         assert_eq!(choose(&made(&texts)), [0, 1, 3]);
     }
 
-    /// A program that makes these files.
+    /// Returns what a program makes that writes these files.
     fn of_files(files: [(&str, &str); 2]) -> Made {
         let files = files.map(|(name, text)| (name.into(), text.as_bytes().to_vec()));
         Made::of([(0, files.into())])
@@ -235,24 +243,24 @@ mod tests {
     #[test]
     fn what_differs_under_one_seed_depends_on_something_else() {
         let [first, again] = ["1", "2 3"].map(|time| of_files([("a.rs", "a"), ("time.rs", time)]));
-        let kept = first.only_as_in(&again);
+        let kept = first.common_with(&again);
         assert_eq!(kept.files().count(), 1);
-        assert_eq!(again.only_places_of(&kept).files().count(), 1);
+        assert_eq!(again.masked_as(&kept).files().count(), 1);
     }
 
     #[test]
     fn files_that_differ_under_one_seed_are_named_also_where_one_run_makes_them() {
         let first = of_files([("a.rs", "a"), ("1.tmp", "")]);
         let again = of_files([("a.rs", "a"), ("2.tmp", "")]);
-        assert_eq!(first.otherwise(&again), ["1.tmp", "2.tmp"]);
-        assert!(first.otherwise(&first).is_empty());
+        assert_eq!(first.differing(&again), ["1.tmp", "2.tmp"]);
+        assert!(first.differing(&first).is_empty());
     }
 
     #[test]
     fn words_that_depend_on_something_else_hide_no_other_ones() {
         let file = |text| of_files([("a.rs", text), ("b.rs", "")]);
-        let kept = file("at 1: a, b").only_as_in(&file("at 2: a, b"));
-        let other = |text| file(text).only_places_of(&kept);
+        let kept = file("at 1: a, b").common_with(&file("at 2: a, b"));
+        let other = |text| file(text).masked_as(&kept);
         assert_eq!(other("at 3: a, b"), kept);
         assert_ne!(other("at 3: b, a"), kept);
         let made = BTreeMap::from([(0, other("at 3: a, b")), (1, other("at 4: b, a")), (2, kept)]);

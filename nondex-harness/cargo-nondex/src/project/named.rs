@@ -1,5 +1,5 @@
-//! Packages, targets and features that a plan names: cargo ends a build for one that does not exist
-//! as it does when the compiler finds an error.
+//! Checks the packages, targets and features that a plan names. If one of them does not exist,
+//! cargo fails in the same way as for an error of the compiler.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 /// Maximum number of names that an error lists.
 const MAX_LISTED: usize = 20;
 
-/// Flags that name a target, with its kind.
+/// Flags that name a target, with a description and its kind.
 const TARGETS: [(&str, &str, TargetKind); 4] = [
     ("--bin", "binary", TargetKind::Bin),
     ("--example", "example", TargetKind::Example),
@@ -19,16 +19,16 @@ const TARGETS: [(&str, &str, TargetKind); 4] = [
     ("--bench", "benchmark", TargetKind::Bench),
 ];
 
-/// The package whose types `--mode swap` switches.
+/// Package whose types `--mode swap` switches.
 const SWAPPED: &str = "nondex-collections";
 
-/// Refuses a plan that cargo would, as if the project did not build: with a name that is certain to
-/// be in none of the packages that it selects, or with flags that do not go together.
-/// `is_dependency` returns whether a package is one that a member of the workspace depends on.
+/// Refuses a plan that cargo would refuse as if the project did not build. Such a plan has a name
+/// that is certain to be in none of the selected packages, or flags that exclude each other.
+/// `is_dependency` returns whether a member of the workspace depends on the package with this name.
 ///
 /// # Errors
-/// A usage error with the names that exist; a set-up error where nothing imports what is to be
-/// switched.
+/// Returns a usage error with the names that exist. Returns a set-up error if `--mode swap` is
+/// selected and no selected package depends on [`SWAPPED`].
 pub(super) fn check(
     plan: &BuildPlan,
     metadata: &Metadata,
@@ -63,14 +63,17 @@ pub(super) fn check(
              or leave the mode out"
         )));
     }
-    let words = plan.targets.iter().zip(plan.targets.iter().skip(1));
-    for (flag, name) in words {
+    let pairs = plan.targets.iter().zip(plan.targets.iter().skip(1));
+    for (flag, name) in pairs {
         let Some((_, what, kind)) = TARGETS.iter().find(|(known, ..)| known == flag) else {
             continue;
         };
-        let targets = selected.iter().flat_map(|package| &package.targets);
-        let targets = targets.filter(|target| target.kind.contains(kind));
-        let names: BTreeSet<String> = targets.map(|target| target.name.clone()).collect();
+        let names: BTreeSet<String> = selected
+            .iter()
+            .flat_map(|package| &package.targets)
+            .filter(|target| target.kind.contains(kind))
+            .map(|target| target.name.clone())
+            .collect();
         if is_plain(name) && !names.contains(name) {
             return Err(none(what, name, names));
         }
@@ -78,9 +81,9 @@ pub(super) fn check(
     let flags = plan.flags.iter().zip(plan.flags.iter().skip(1));
     let lists = flags.filter(|(flag, _)| *flag == "--features");
     for name in lists.flat_map(|(_, list)| list.split([',', ' '])).filter(|name| is_plain(name)) {
-        // Those of the current package may be meant, whichever packages are selected.
-        let known = members.iter().flat_map(|package| package.features.keys());
-        let known: BTreeSet<String> = known.cloned().collect();
+        // The feature may be one of the current package, whichever packages are selected.
+        let known: BTreeSet<String> =
+            members.iter().flat_map(|package| package.features.keys()).cloned().collect();
         if !known.contains(name) {
             return Err(none("feature", name, known));
         }
@@ -88,32 +91,34 @@ pub(super) fn check(
     Ok(())
 }
 
-/// Whether a package is, or depends by this name on, what `--mode swap` switches.
+/// Returns whether a package is [`SWAPPED`], or depends on it by this name.
 fn imports(package: &Package) -> bool {
     let mut names = package.dependencies.iter().map(|of| of.rename.as_deref().unwrap_or(&of.name));
     *package.name == SWAPPED || names.any(|name| name == SWAPPED)
 }
 
-/// The members that a plan selects, which names no others.
+/// Returns the members that a plan selects. The plan must not name other packages.
 fn selected<'m>(plan: &BuildPlan, metadata: &'m Metadata) -> Vec<&'m Package> {
     let is_in = |package: &&Package| {
         let is_named = |spec: &String| spec.split('@').next() == Some(package.name.as_str());
-        match () {
-            () if !plan.packages.is_empty() => plan.packages.iter().any(is_named),
-            () if plan.workspace => !plan.exclude.iter().any(is_named),
-            () => metadata.workspace_default_members.contains(&package.id),
+        if !plan.packages.is_empty() {
+            plan.packages.iter().any(is_named)
+        } else if plan.workspace {
+            !plan.exclude.iter().any(is_named)
+        } else {
+            metadata.workspace_default_members.contains(&package.id)
         }
     };
     metadata.workspace_packages().into_iter().filter(is_in).collect()
 }
 
-/// Whether this is one name: not a pattern, an address, or several features.
+/// Returns whether this is one plain name: not a pattern, a URL, or several features.
 fn is_plain(name: &str) -> bool {
     let is_of_name = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
     !name.is_empty() && name.chars().all(is_of_name)
 }
 
-/// The error for a name that nothing has.
+/// Returns the error for a name that does not exist. `names` are those that do.
 fn none(what: &str, name: &str, names: BTreeSet<String>) -> Error {
     let more = names.len().saturating_sub(MAX_LISTED);
     let listed: Vec<String> = names.into_iter().take(MAX_LISTED).collect();
@@ -133,7 +138,7 @@ mod tests {
     use super::*;
     use crate::exit_code::ExitCode;
 
-    /// A workspace of `shop`, the default, and `store`.
+    /// Returns the metadata of a workspace with `shop`, the default member, and `store`.
     fn metadata() -> Metadata {
         let package = |name: &str, targets: &[(&str, &str)]| {
             let targets = targets.iter().map(|(kind, name)| {

@@ -1,4 +1,4 @@
-//! The library that makes the random bytes of an ordinary program, or of a build, from a seed.
+//! Library that makes the random bytes of a plain program, or of a build, from a seed.
 
 use std::ffi::OsString;
 use std::fs;
@@ -13,49 +13,53 @@ use super::suite::TestBinary;
 use super::toolchain::{self, Toolchain};
 use crate::error::{Error, Result};
 
-/// Its source: one file without dependencies.
+/// Source of the library: one file without dependencies.
 const SOURCE: &str = include_str!("../../probes/entropy.rs");
 
-/// The name of its file.
+/// File name of the library.
 const FILE: &str = "entropy.so";
 
-/// The variable that it reads the seed from.
+/// Environment variable with the seed.
 const SEED: &str = "NONDEX_ENTROPY";
 
-/// The variable that names it to the loader.
+/// Environment variable with the libraries that the loader loads first.
 const PRELOAD: &str = "LD_PRELOAD";
 
-/// The variable that makes it seed the programs of a build, and names the one that has the seed.
+/// Environment variable that makes the library seed the programs of a build, and names the one that
+/// has the seed.
 const ONLY: &str = "NONDEX_ENTROPY_ONLY";
 
-/// Variable with the folder in which it records how such programs were started.
+/// Environment variable with the folder in which the library records how such programs were
+/// started.
 const DRAWN: &str = "NONDEX_ENTROPY_DRAWN";
 
-/// The variables that it needs in a build. Programs in it do not see them, but cargo passes them
-/// on.
+/// Environment variables that the library needs in a build. Cargo passes them on, but programs of
+/// the build do not see them.
 pub(super) const OF_BUILDS: [&str; 4] = [PRELOAD, SEED, ONLY, DRAWN];
 
-/// The built library.
+/// Built library.
 #[derive(Debug)]
 pub struct EntropyLibrary {
     path: Utf8PathBuf,
 }
 
 impl EntropyLibrary {
-    /// The library of the toolchain of the workspace at `root`, built if it is not there yet.
+    /// Returns the library for the toolchain of the workspace at `root`. Builds it if it is not
+    /// cached.
     ///
     /// # Errors
-    /// On platforms where an ordinary program's random bytes cannot be reached, when there is no
-    /// toolchain, and when the library does not build.
+    /// Returns an error if the platform is not Linux with glibc, if there is no toolchain, or if
+    /// the library does not build or cannot be preloaded.
     pub fn in_workspace(root: &Utf8Path) -> Result<Self> {
         Self::of(&Toolchain::in_dir(root)?)
     }
 
-    /// The library of a toolchain, from the per-user cache. Building it takes about a second.
+    /// Returns the library for a toolchain, from the per-user cache. Building it takes about a
+    /// second.
     ///
     /// # Errors
-    /// On platforms where an ordinary program's random bytes cannot be reached, and when the
-    /// library does not build.
+    /// Returns an error if the platform is not Linux with glibc, or if the library does not build
+    /// or cannot be preloaded.
     pub(super) fn of(toolchain: &Toolchain) -> Result<Self> {
         if !toolchain.host.ends_with("-linux-gnu") {
             return Err(Error::setup(format!(
@@ -64,18 +68,18 @@ impl EntropyLibrary {
             )));
         }
         let cache = cache_dir()?;
-        // Named as a runtime is, so that it is removed with these.
+        // The folder is named like that of a runtime, so that it is removed together with runtimes.
         let key = format!("{:016x}", hash::of(&(SOURCE, &toolchain.version)));
         let home = cache.join(&key);
         let path = home.join(FILE);
-        // The loader takes a colon or a space for the end of a path, and ignores such a library.
+        // The loader splits its list at colons and spaces, and would ignore such a library.
         if path.as_str().contains([':', ' ']) {
             return Err(Error::setup(format!(
                 "`{path}` cannot be preloaded: its path has a colon or a space"
             )));
         }
         if !path.is_file() {
-            // Another command may build it at the same time.
+            // Another command may build the library at the same time, so each uses its own folder.
             let work = cache.join(format!("{key}.{}", std::process::id()));
             let built = build(toolchain, &work, &home);
             let _ = fs::remove_dir_all(&work);
@@ -84,7 +88,7 @@ impl EntropyLibrary {
         Ok(EntropyLibrary { path })
     }
 
-    /// Makes `command`, which starts `binary`, take its entropy from `seed`.
+    /// Makes `command`, which starts `binary`, take its random bytes from `seed`.
     pub fn install(&self, command: &mut Command, binary: &TestBinary, seed: u64) {
         let others = binary.env.iter().find(|(name, _)| *name == PRELOAD);
         command
@@ -92,9 +96,9 @@ impl EntropyLibrary {
             .env(SEED, seed.to_string());
     }
 
-    /// Makes the programs of a build take their entropy from seed 0, or what `varied` names from
-    /// its seed. `command` starts cargo, or such a program. `drawn` is the folder in which the
-    /// programs that take any say how they were started.
+    /// Makes the programs of a build take their random bytes from seed 0, except for the program of
+    /// `varied`, which has its own seed. `command` starts cargo, or such a program. `drawn` is the
+    /// folder in which programs that take random bytes are recorded.
     pub(super) fn install_in_build(
         &self,
         command: &mut Command,
@@ -108,7 +112,7 @@ impl EntropyLibrary {
             .env(DRAWN, drawn);
     }
 
-    /// The list of libraries that begins with this one.
+    /// Returns the list of libraries to preload: this one, then `others`.
     fn before(&self, others: Option<OsString>) -> OsString {
         let mut value = OsString::from(self.path.as_str());
         if let Some(others) = others.filter(|others| !others.is_empty()) {
@@ -119,7 +123,7 @@ impl EntropyLibrary {
     }
 }
 
-/// Builds the library in the folder `work` and moves that to `home`.
+/// Builds the library in the folder `work` and renames that to `home`.
 fn build(toolchain: &Toolchain, work: &Utf8Path, home: &Utf8Path) -> Result<()> {
     let [source, library] = ["entropy.rs", FILE].map(|name| work.join(name));
     fs::create_dir_all(work)
@@ -128,14 +132,14 @@ fn build(toolchain: &Toolchain, work: &Utf8Path, home: &Utf8Path) -> Result<()> 
     let mut command = Command::new(&toolchain.rustc);
     command
         .args(["--edition", "2024", "--crate-type", "cdylib", "-O"])
-        // It walks over its own frames to those of its caller.
+        // The library walks the stack over its own frames to those of its caller.
         .args(["-Cpanic=abort", "-Cforce-unwind-tables=yes"])
         .args(["-Cstrip=symbols", "-o"])
         .args([&library, &source]);
     toolchain::stdout(&mut command)
         .map_err(|e| e.context("failed to build the library that seeds entropy"))?;
     match fs::rename(work, home) {
-        // Another command may have been faster; then its library is as good as ours.
+        // If another command was faster, its library is the same.
         Err(e) if !home.join(FILE).is_file() => {
             Err(Error::setup(format!("failed to create `{home}`: {e}")))
         }

@@ -1,9 +1,9 @@
-//! Builds that differ only in the random bytes that one build script or proc macro takes, or in
-//! what one build script reads that no seed decides.
+//! Builds that differ in only one build script or proc macro: in its random bytes, or in data that
+//! it reads and no seed controls.
 //!
-//! Such a program runs once for each build, so that a test of what it made is flaky once for each
-//! build, and not for each run. Only programs of the project's own packages are varied, and those
-//! of packages that it names by path.
+//! Such a program runs once per build. So the outcome of a test of its output changes from build to
+//! build, not from run to run. Only programs of the project's own packages and of its path
+//! dependencies are varied.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -23,62 +23,61 @@ use super::preload::EntropyLibrary;
 use super::scratch::Scratch;
 use crate::error::{Error, Result};
 
-/// Number of seeds under which a program must make the same for it not to depend on its random
-/// bytes: two elements have the same order in all of them with a probability of 1/128.
-const ALIKE: u64 = 8;
+/// Number of seeds that a program is tried with if it makes the same under all of them. Two
+/// elements have the same order under all of them with a probability of 1/128.
+const MIN_SEEDS: u64 = 8;
 
 /// Number of seeds from which the builds are chosen.
-const PROBED: u64 = 64;
+const MAX_SEEDS: u64 = 64;
 
 /// Time after which no more seeds of one program are tried.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIME_LIMIT: Duration = Duration::from_secs(20);
 
-/// Builds of a project in which programs take other random bytes; by default there are none.
+/// Builds of a project in which programs take other random bytes. By default there are none.
 #[derive(Debug, Default)]
 pub struct Rebuilds {
     plan: BuildPlan,
-    /// Our folder in the project's target directory.
+    /// This tool's folder in the project's target directory.
     home: Utf8PathBuf,
-    /// The programs that make something else of other bytes, after those that do by chance.
+    /// Programs whose output varies. Those that vary by chance come first.
     pub variations: Vec<Variation>,
 }
 
-/// A build script or a proc macro that makes something else of other random bytes or, by chance, of
-/// the same ones.
+/// Build script or proc macro whose output varies with its random bytes or, by chance, with the
+/// same ones.
 #[derive(Debug)]
 pub struct Variation {
-    /// The package that the program is part of.
+    /// Package that the program is part of.
     pub package: String,
-    /// The root of the proc macro; `None` for a build script.
+    /// Root source file of the proc macro; `None` for a build script.
     pub proc_macro: Option<Utf8PathBuf>,
-    /// The packages in which it may decide about a test.
+    /// Packages with tests whose outcome the program may decide.
     pub affected: BTreeSet<String>,
-    /// The seeds of the builds that are to be compared: together they have each word of what the
-    /// program makes in each place, as far as there are enough. Numbers of builds where chance
-    /// decides.
+    /// Seeds of the builds to compare. Together they have each word of the program's output in each
+    /// position, if the maximum number of builds allows it. If chance decides, numbers of builds.
     pub seeds: Vec<u64>,
     varied: Varied,
     varies: Varies,
 }
 
-/// How a program comes to make something else.
+/// Reason why the output of a program varies.
 #[derive(Debug)]
 enum Varies {
-    /// By the seed: what it makes under each.
+    /// It varies with the seed: the output under each seed.
     BySeed(BTreeMap<u64, Made>),
-    /// By chance: these files.
+    /// It varies by chance: the files that do.
     ByChance(Vec<Utf8PathBuf>),
 }
 
 impl Variation {
-    /// Whether no seed decides what the program makes.
+    /// Returns whether the output varies by chance, not with the seed.
     pub const fn is_by_chance(&self) -> bool {
         matches!(self.varies, Varies::ByChance(_))
     }
 
-    /// A file that is never the same in a build in which a test passes and one in which it fails:
-    /// in the folder `OUT_DIR` of a build script, its output, or the root of a proc macro. The one
-    /// with the fewest contents.
+    /// Returns a file that differs between each build in which a test passes and each in which it
+    /// fails. For a build script, it is a file in `OUT_DIR` or the output: the one with the fewest
+    /// distinct contents. For a proc macro, it is always the root source file.
     pub fn file(&self, passes: &[u64], fails: &[u64]) -> Option<Utf8PathBuf> {
         if let Some(root) = &self.proc_macro {
             return Some(root.clone());
@@ -92,16 +91,19 @@ impl Variation {
         let decides = |file: &(usize, Utf8PathBuf)| {
             passes.iter().all(|pass| fails.iter().all(|fail| of(pass, file) != of(fail, file)))
         };
-        // One with as many contents as builds fits whatever decides.
+        // A file with another content in every build always qualifies, so it is no evidence.
         let contents = |file: &&(usize, Utf8PathBuf)| {
-            let all = self.seeds.iter().map(|seed| of(seed, file));
-            all.collect::<BTreeSet<_>>().len()
+            let distinct: BTreeSet<_> = self.seeds.iter().map(|seed| of(seed, file)).collect();
+            distinct.len()
         };
-        let decisive = files.into_iter().filter(|file| decides(file));
-        decisive.min_by_key(contents).map(|(_, name)| name.clone())
+        files
+            .into_iter()
+            .filter(|file| decides(file))
+            .min_by_key(contents)
+            .map(|(_, name)| name.clone())
     }
 
-    /// The first file that is not the same in all builds.
+    /// Returns a file that is not the same in all builds.
     pub fn first_file(&self) -> Option<Utf8PathBuf> {
         let (first, others) = self.seeds.split_first()?;
         others.iter().find_map(|other| self.file(&[*first], &[*other]))
@@ -109,12 +111,13 @@ impl Variation {
 }
 
 impl Rebuilds {
-    /// Finds out which of the programs that took random bytes make something else of other ones.
-    /// Of those that read what no seed decides, which make something else each time. Does not
-    /// build anything.
+    /// Runs the recorded programs of `project` again, and returns those whose output varies.
+    /// Programs that took random bytes run with other ones. Programs that read data that no seed
+    /// controls run twice. Builds nothing.
     ///
     /// # Errors
-    /// When cargo cannot read the workspace, or the programs cannot be given other bytes.
+    /// Returns an error if cargo cannot read the workspace, or if the programs cannot get other
+    /// bytes.
     pub fn of(project: &Project, plan: &BuildPlan, is_over: &dyn Fn() -> bool) -> Result<Self> {
         let plan = BuildPlan {
             mode: Mode::Plain,
@@ -133,7 +136,7 @@ impl Rebuilds {
         let mut programs: BTreeMap<(bool, &PackageId, String), Vec<&Drawn>> = BTreeMap::new();
         for drawn in &project.drawn {
             if let (Some(owner), Some(program)) = (graph.owner(drawn), drawn.program()) {
-                // Where chance decides as well, it does whatever the seed is.
+                // By-chance records come first, because chance decides whatever the seed is.
                 programs.entry((!drawn.by_chance, &owner.id, program)).or_default().push(drawn);
             }
         }
@@ -172,24 +175,25 @@ impl Rebuilds {
         Ok(rebuilds)
     }
 
-    /// The packages in which one of the programs may decide about a test.
+    /// Returns the packages with tests whose outcome one of the programs may decide.
     pub fn affected(&self) -> impl Iterator<Item = &String> {
         self.variations.iter().flat_map(|variation| &variation.affected)
     }
 
-    /// Waits until nobody else compares builds of the project, because each replaces the one
-    /// before. Nobody else does while the file is held. `None` where the file system has no locks.
+    /// Waits until no other process compares builds of the project, because each build replaces the
+    /// previous one. The lock lasts as long as the file is open. Returns `None` if the file system
+    /// has no locks.
     pub fn lock(&self) -> Option<File> {
         let file = File::create(self.home.join(format!("{REBUILT}.only"))).ok()?;
         file.lock().is_ok().then_some(file)
     }
 
-    /// Builds the tests with random bytes from `seed` for one program, without this tool in them.
-    /// Where chance decides what it makes, the seed is only the number of the build.
-    /// They are replaced by the next such build.
+    /// Makes a plain build of the tests, with random bytes from `seed` for one program. If chance
+    /// decides what the program makes, the seed is only the number of the build. The next such
+    /// build replaces the executables.
     ///
     /// # Errors
-    /// As [`build`](build()).
+    /// Returns the errors of [`build`](build()).
     pub fn build(&self, variation: &Variation, seed: u64) -> Result<Project> {
         let seed = if variation.is_by_chance() { 0 } else { seed };
         let plan =
@@ -198,7 +202,7 @@ impl Rebuilds {
     }
 }
 
-/// What the programs make in one run of each.
+/// Runs each program once with this seed and returns what they make.
 fn made(
     drawn: &[&Drawn],
     run: impl Fn(&Drawn, u64) -> Option<BTreeMap<Utf8PathBuf, Vec<u8>>>,
@@ -207,19 +211,20 @@ fn made(
     Made::of((0..).zip(drawn).filter_map(|(number, one)| Some((number, run(one, seed)?))))
 }
 
-/// The files that programs make differently in two runs with one seed; `None` if there are none.
+/// Returns the files that differ between two runs of the programs with one seed, with the numbers
+/// of the builds to compare. Returns `None` if no files differ.
 fn repeat(
     drawn: &[&Drawn],
     run: impl Fn(&Drawn, u64) -> Option<BTreeMap<Utf8PathBuf, Vec<u8>>>,
 ) -> Option<(Vec<u64>, Varies)> {
     let [first, again] = [(); 2].map(|()| made(drawn, &run, 0));
-    let files = first.otherwise(&again);
+    let files = first.differing(&again);
     (!files.is_empty()).then(|| ((0..made::BUILDS as u64).collect(), Varies::ByChance(files)))
 }
 
-/// What programs make under seeds, if that differs: under the first few, and under many if so.
-/// Files and words that differ between runs with one seed depend on something else, and are left
-/// out.
+/// Returns the seeds of the builds to compare, and what the programs make under each. Returns
+/// `None` if it is the same under the first [`MIN_SEEDS`] seeds. Leaves out files and words that
+/// differ between runs with one seed, because they do not depend on random bytes.
 fn vary(
     drawn: &[&Drawn],
     run: impl Fn(&Drawn, u64) -> Option<BTreeMap<Utf8PathBuf, Vec<u8>>>,
@@ -228,39 +233,39 @@ fn vary(
     let of_seed = |seed| made(drawn, &run, seed);
     let first = of_seed(0);
     let again = of_seed(0);
-    let mut made = BTreeMap::from([(0, first.only_as_in(&again))]);
-    for seed in 1..PROBED {
+    let mut made = BTreeMap::from([(0, first.common_with(&again))]);
+    for seed in 1..MAX_SEEDS {
         let is_alike = made.values().all(|one| *one == made[&0]);
-        let is_late = begin.elapsed() > PATIENCE && seed > 2;
-        if is_late || is_alike && seed >= ALIKE {
+        let is_late = begin.elapsed() > TIME_LIMIT && seed > 2;
+        if is_late || is_alike && seed >= MIN_SEEDS {
             break;
         }
-        let one = of_seed(seed).only_places_of(&made[&0]);
+        let one = of_seed(seed).masked_as(&made[&0]);
         made.insert(seed, one);
     }
     if made.values().all(|one| *one == made[&0]) {
         return None;
     }
-    // A date may have changed since.
-    let first = made[&0].clone().only_as_in(&of_seed(0).only_places_of(&made[&0]));
+    // A date may have changed since the first two runs, so seed 0 runs once more.
+    let first = made[&0].clone().common_with(&of_seed(0).masked_as(&made[&0]));
     let mut made: BTreeMap<u64, Made> =
-        made.into_iter().map(|(seed, one)| (seed, one.only_places_of(&first))).collect();
+        made.into_iter().map(|(seed, one)| (seed, one.masked_as(&first))).collect();
     let seeds = made::choose(&made);
     made.retain(|seed, _| seeds.contains(seed));
     (seeds.len() > 1).then_some((seeds, Varies::BySeed(made)))
 }
 
-/// The target of a package that is the proc macro with this crate name.
+/// Returns the target of a package that is the proc macro with this crate name.
 fn macro_of<'a>(package: &'a Package, name: &str) -> Option<&'a cargo_metadata::Target> {
     package.targets.iter().find(|target| {
         target.kind.contains(&TargetKind::ProcMacro) && target.name.replace('-', "_") == name
     })
 }
 
-/// The packages of a project that no registry has, and which of them uses which.
+/// Local packages of a project, and which packages use which.
 struct Graph<'a> {
     packages: BTreeMap<&'a PackageId, &'a Package>,
-    /// The packages that use one.
+    /// Packages that directly depend on a package, by the used package.
     users: BTreeMap<&'a PackageId, Vec<&'a PackageId>>,
 }
 
@@ -276,13 +281,13 @@ impl<'a> Graph<'a> {
         Graph { packages: own.map(|package| (&package.id, package)).collect(), users }
     }
 
-    /// The package with its manifest in this folder.
+    /// Returns the package with its manifest in this folder.
     fn in_folder(&self, folder: &Utf8Path) -> Option<&'a Package> {
         let mut packages = self.packages.values();
         packages.find(|package| package.manifest_path.parent() == Some(folder)).copied()
     }
 
-    /// The package that a program is part of.
+    /// Returns the package that a program is part of.
     fn owner(&self, drawn: &Drawn) -> Option<&'a Package> {
         match drawn.macro_name() {
             Some(name) => {
@@ -292,7 +297,7 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// These packages, and all that use one of them, directly or not.
+    /// Returns these packages and all that depend on one of them, directly or indirectly.
     fn affected(&self, packages: &BTreeSet<&'a PackageId>) -> BTreeSet<&'a PackageId> {
         let mut affected = packages.clone();
         let mut open: Vec<&PackageId> = packages.iter().copied().collect();
@@ -310,7 +315,7 @@ mod tests {
 
     #[test]
     fn of_several_files_that_differ_the_one_is_named_that_varies_least() {
-        // The first file is another one in each build, so it fits whatever decides.
+        // The first file differs in each build, so it qualifies for any outcomes.
         let made = |(seed, word): (u64, &str)| {
             let text = |text: &str| text.as_bytes().to_vec();
             let many = ("all.rs".into(), text(&format!("order {seed}")));
@@ -327,7 +332,7 @@ mod tests {
         };
         let file = |passes: &[u64], fails: &[u64]| variation.file(passes, fails);
         assert_eq!(file(&[0, 3], &[1, 2, 4]), Some("names.rs".into()));
-        // Whatever decides here is not in it.
+        // The second file is the same in a passing and a failing build here.
         assert_eq!(file(&[0, 1], &[2, 3, 4]), Some("all.rs".into()));
     }
 }
