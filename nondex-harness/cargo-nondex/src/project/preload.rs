@@ -48,8 +48,8 @@ impl EntropyLibrary {
     /// cached.
     ///
     /// # Errors
-    /// Returns an error if the platform is not Linux with glibc, if there is no toolchain, or if
-    /// the library does not build or cannot be preloaded.
+    /// Returns an error if the platform is not Linux with glibc, or if there is no toolchain. Also
+    /// returns an error if the library does not build or cannot be preloaded.
     pub fn in_workspace(root: &Utf8Path) -> Result<Self> {
         Self::of(&Toolchain::in_dir(root)?)
     }

@@ -57,9 +57,9 @@ impl Static {
         Some((file, line + u32::try_from(further).ok()?))
     }
 
-    /// Returns whether the static only concerns how tests run. These are statics of this tool,
+    /// Returns whether the static only concerns how tests run. Such statics are those of this tool,
     /// std's state of threads, panics and output, and the processor features that `memchr` caches.
-    /// The panic hook is not noise.
+    /// The panic hook is not one of them.
     pub fn is_noise(&self) -> bool {
         let of_std = ["std", "core", "alloc", "std_detect", "memchr"];
         let is_std = of_std.contains(&self.krate.as_str());
