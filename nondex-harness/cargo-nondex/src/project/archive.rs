@@ -1,9 +1,9 @@
-//! Built tests in a file, so that another machine runs them without sources or a compiler.
+//! Archives of built tests, which another machine can run without sources or a compiler.
 //!
-//! An archive is a `tar` file, written and read by the program of that name. It has a
-//! [manifest](manifest), the files that the tests need of the target directory below `target`, and
-//! the files of the workspace below `workspace`. Paths are those of the machine that packed it.
-//! They are [changed](roots) when the archive is used.
+//! An archive is a `tar` file, written and read by the program `tar`. It has a
+//! [manifest](manifest) and, below `target`, the files that the tests need from the target
+//! directory. It may also have the files of the workspace, below `workspace`. Paths in the manifest
+//! are those of the machine that packed the archive. They are [replaced](roots) when it is used.
 
 mod environment;
 mod libraries;

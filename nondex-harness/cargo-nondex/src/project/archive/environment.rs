@@ -1,4 +1,4 @@
-//! The variables of a test executable: those that cargo gives it, and those of the machine.
+//! Environment variables of test executables: those that cargo sets, and those of the machine.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -7,20 +7,23 @@ use super::roots::Roots;
 
 type Variables = BTreeMap<OsString, OsString>;
 
-/// The folders in which dynamic libraries are.
+/// Variable with the folders where the loader searches for dynamic libraries.
 pub(super) const LIBRARIES: &str = "LD_LIBRARY_PATH";
 
-/// Variables by which cargo and rustup name programs and folders of a machine.
+/// Variables that cargo and rustup set to programs and folders of the machine.
 const OF_MACHINE: [&str; 6] =
     ["CARGO", "CARGO_HOME", "PATH", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN", "RUST_RECURSION_COUNT"];
 
-/// The variables that cargo adds to those of its machine, which are `own`.
+/// Returns the variables in `all` that cargo added to `own`, the variables of this machine. Leaves
+/// out those that name programs and folders of the machine.
 pub(super) fn of_cargo(all: &Variables, own: &Variables) -> Variables {
     let of_machine = |name: &OsStr| OF_MACHINE.iter().any(|other| name == *other);
-    let added =
-        all.iter().filter(|(name, value)| own.get(*name) != Some(*value) && !of_machine(name));
-    let mut added: Variables = added.map(|(name, value)| (name.clone(), value.clone())).collect();
-    // The folders of the machine come last.
+    let mut added: Variables = all
+        .iter()
+        .filter(|(name, value)| own.get(*name) != Some(*value) && !of_machine(name))
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
+    // Cargo puts its folders before those of the machine, which another machine does not have.
     let libraries = added.get_mut(OsStr::new(LIBRARIES));
     let own = own.get(OsStr::new(LIBRARIES)).and_then(|own| own.to_str());
     if let Some((libraries, own)) = libraries.zip(own)
@@ -31,7 +34,8 @@ pub(super) fn of_cargo(all: &Variables, own: &Variables) -> Variables {
     added
 }
 
-/// All variables on another machine, whose own are `own`.
+/// Returns the variables of a test executable on a machine whose variables are `own`. `added` are
+/// the variables that cargo set on the machine that packed the tests.
 pub(super) fn here(added: &Variables, own: &Variables, roots: &Roots) -> Variables {
     let mut all = own.clone();
     for (name, value) in added {
@@ -53,8 +57,7 @@ mod tests {
     use super::*;
 
     fn variables(pairs: &[(&str, &str)]) -> Variables {
-        let pairs = pairs.iter();
-        pairs.map(|(name, value)| (name.into(), value.into())).collect()
+        pairs.iter().map(|(name, value)| (name.into(), value.into())).collect()
     }
 
     #[test]

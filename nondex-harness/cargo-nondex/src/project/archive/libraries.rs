@@ -1,4 +1,4 @@
-//! The dynamic libraries that an executable cannot start without.
+//! Dynamic libraries that an executable needs to start.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -8,8 +8,8 @@ use object::elf::{DT_NEEDED, FileHeader64};
 use object::endian::Endianness;
 use object::read::elf::ElfFile;
 
-/// Those that are in one of the `folders`: of the executable, and of these libraries themselves.
-/// The loader finds all others in the system.
+/// Returns the libraries in one of the `folders` that the executable needs, directly or through one
+/// of these libraries. The loader finds all others in the system.
 pub(super) fn needed(executable: &Utf8Path, folders: &[Utf8PathBuf]) -> BTreeSet<Utf8PathBuf> {
     let mut found = BTreeSet::new();
     let mut open = vec![executable.to_owned()];
@@ -23,13 +23,15 @@ pub(super) fn needed(executable: &Utf8Path, folders: &[Utf8PathBuf]) -> BTreeSet
     found
 }
 
-/// The folders in which the loader looks for libraries before all others.
+/// Returns the folders in the value of `LD_LIBRARY_PATH`, which the loader searches before those of
+/// the system.
 pub(super) fn folders(variable: Option<&OsStr>) -> Vec<Utf8PathBuf> {
     let folders = variable.into_iter().flat_map(std::env::split_paths);
     folders.filter_map(|folder| Utf8PathBuf::from_path_buf(folder).ok()).collect()
 }
 
-/// The names of the libraries that a file needs; none of one that cannot be read.
+/// Returns the names of the libraries that a file needs directly. Returns none if the file cannot
+/// be read, or is not a 64-bit ELF file.
 fn names(file: &Utf8Path) -> Vec<String> {
     let bytes = std::fs::read(file).unwrap_or_default();
     let Ok(file) = ElfFile::<FileHeader64<Endianness>>::parse(&*bytes) else { return Vec::new() };

@@ -1,4 +1,4 @@
-//! Manifest of an archive: what it is, and which tests it has.
+//! Manifest of an archive: its kind, and the tests in it.
 
 use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -12,21 +12,21 @@ use crate::error::{Error, Result};
 use crate::project::plan::BuildPlan;
 use crate::project::suite::Suite;
 
-/// The name of the manifest in an archive.
+/// File name of the manifest.
 pub(super) const NAME: &str = "nondex-archive.json";
 
-/// What kind of archive it is: only the same version of this tool reads it, because it runs the
-/// tests over a runtime of that version.
+/// Kind of an archive. Only the version of this tool that packed an archive can read it, because
+/// its tests are linked with a runtime of that version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Kind {
-    /// The version of this tool.
+    /// Version of this tool.
     pub(super) nondex: String,
-    /// The architecture that the tests were built for.
+    /// Architecture that the tests were built for.
     pub(super) architecture: String,
 }
 
 impl Kind {
-    /// What this program writes and reads.
+    /// Returns the kind that this program writes and reads.
     pub(super) fn own() -> Self {
         Kind {
             nondex: env!("CARGO_PKG_VERSION").to_owned(),
@@ -35,59 +35,61 @@ impl Kind {
     }
 }
 
-/// Tests that were built.
+/// Built tests.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Built {
     pub(super) suites: Vec<Suite>,
     pub(super) notes: Vec<String>,
-    /// Those on binaries whose tests run on the host's own std.
+    /// Notes on binaries whose tests run on the host's own std, by the id of the binary.
     pub(super) on_host: BTreeMap<String, String>,
     pub(super) is_order_unknown: bool,
     pub(super) unbuilt: Vec<String>,
-    /// The ids of executables that have paths of this machine as data, as from `env!`.
+    /// Ids of executables that have paths of the packing machine compiled in, as from `env!`.
     pub(super) with_paths: Vec<String>,
-    /// Name of its folder in ours.
+    /// Name of the build's folder in the `nondex` folder of the target directory.
     pub(super) folder: String,
 }
 
-/// The manifest of an archive. Paths are those of the machine that packed it.
+/// Manifest of an archive. Paths are those of the machine that packed it.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Manifest {
     pub(super) kind: Kind,
-    /// When it was packed, in nanoseconds since 1970: no two archives have the same key.
+    /// Time of packing, in nanoseconds since 1970. It makes the key of each archive unique.
     pub(super) time: String,
     pub(super) workspace_root: Utf8PathBuf,
     pub(super) target_dir: Utf8PathBuf,
-    /// The version text of the toolchain.
+    /// Version text of the toolchain (`rustc -vV`).
     pub(super) toolchain: String,
     pub(super) plan: BuildPlan,
     pub(super) tests: Built,
-    /// The build without this tool, if it is packed.
+    /// Plain build, if it is packed.
     pub(super) plain: Option<Built>,
-    /// The packages of which a build script or a proc macro makes something else in each build.
+    /// Packages with a build script or proc macro whose output differs between builds.
     pub(super) varied: Vec<String>,
     /// Whether the files of the workspace are packed.
     pub(super) has_sources: bool,
-    /// What cargo knows of the workspace, with its dependencies.
+    /// Cargo's metadata of the workspace, with its dependencies.
     pub(super) metadata: Metadata,
 }
 
 impl Manifest {
-    /// The time that it is now, as a manifest has it.
+    /// Returns the current time in the format of [`Manifest::time`].
     pub(super) fn now() -> String {
         SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos()).to_string()
     }
 
-    /// Reads a manifest that was found in `file`.
+    /// Parses the text of a manifest that was found in `file`.
     ///
     /// # Errors
-    /// When another version of this tool wrote it, or it is for another architecture.
+    /// Returns an error if the text is not a manifest, another version of this tool wrote it, or it
+    /// is for another architecture.
     pub(super) fn parse(text: &str, file: &Utf8Path) -> Result<Self> {
         #[derive(Deserialize)]
         struct Only {
             kind: Kind,
         }
         let refused = |why: &str| Error::setup(format!("failed to read `{file}`: {why}"));
+        // Another version may have other fields, so only the kind is parsed first.
         let only: Only = serde_json::from_str(text).map_err(|e| refused(&e.to_string()))?;
         let (own, found) = (Kind::own(), only.kind);
         if own.nondex != found.nondex {
@@ -105,12 +107,12 @@ impl Manifest {
         serde_json::from_str(text).map_err(|e| refused(&e.to_string()))
     }
 
-    /// The key of the folders that are extracted from an archive with this manifest.
+    /// Returns the key of the build folders extracted from an archive with this manifest.
     pub(super) fn key(text: &str) -> String {
         format!("archive {:016x}", hash::of(&text))
     }
 
-    /// All builds that are packed.
+    /// Returns all builds that are packed.
     pub(super) fn builds(&self) -> impl Iterator<Item = &Built> {
         [&self.tests].into_iter().chain(&self.plain)
     }

@@ -1,4 +1,4 @@
-//! Writing an archive.
+//! Writes an archive.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -20,23 +20,23 @@ use crate::project::plan::BuildPlan;
 use crate::project::scratch::Scratch;
 use crate::project::suite::{Suite, TestBinary};
 
-/// The folder in a build for what the tests need from outside of it.
+/// Folder in a build for copies of the libraries from outside the target directory.
 const COPIES: &str = "libraries";
 
-/// What is packed.
+/// Content of an archive to write.
 #[derive(Debug)]
 pub struct Packing<'a> {
-    /// The tests.
+    /// Tests to pack.
     pub project: &'a Project,
-    /// The same tests without this tool, to judge failures by.
+    /// Plain build of the same tests, with which failures are compared.
     pub plain: Option<&'a Project>,
-    /// How they were built.
+    /// Plan by which the tests were built.
     pub plan: &'a BuildPlan,
-    /// What cargo knows of the workspace, with its dependencies.
+    /// Cargo's metadata of the workspace, with its dependencies.
     pub metadata: Metadata,
-    /// The packages of which a build script or a proc macro makes something else in each build.
+    /// Packages with a build script or proc macro whose output differs between builds.
     pub varied: Vec<String>,
-    /// Files of the workspace, relative to its root, if the archive has them.
+    /// Files of the workspace, relative to its root. `None` packs no sources.
     pub sources: Option<Vec<Utf8PathBuf>>,
 }
 
@@ -44,7 +44,7 @@ impl Packing<'_> {
     /// Writes the archive.
     ///
     /// # Errors
-    /// When a file cannot be read or written, and when `tar` fails.
+    /// Returns an error if a file cannot be read or written, or if `tar` fails.
     pub fn write(self, file: &Utf8Path) -> Result<()> {
         let project = self.project;
         let root = &project.workspace_root;
@@ -52,6 +52,8 @@ impl Packing<'_> {
         let failed = |e| Error::setup(format!("failed to write in `{home}`: {e}"));
         let scratch = Scratch::create(&home, "archive").map_err(failed)?;
         let folder = scratch.path();
+        // `tar` follows these links, so the members have the same paths wherever the two folders
+        // are.
         symlink(&project.target_dir, folder.join("target")).map_err(failed)?;
         symlink(root, folder.join("workspace")).map_err(failed)?;
 
@@ -75,7 +77,7 @@ impl Packing<'_> {
             .map_err(|e| Error::setup(format!("failed to pack the tests: {e}")))?;
         fs::write(folder.join(manifest::NAME), text).map_err(failed)?;
 
-        // First, so that it can be read without the rest.
+        // The manifest comes first, so that it can be read without the rest.
         let mut members = vec![manifest::NAME.to_owned()];
         for path in files {
             let inside = path.strip_prefix(&project.target_dir).map_err(|_| {
@@ -87,7 +89,7 @@ impl Packing<'_> {
         members.extend(sources.map(|path| format!("workspace/{path}")));
         let part = Utf8PathBuf::from(format!("{folder}/part-{}", file.file_name().unwrap_or("")));
         tar::create(&part, folder, &members)?;
-        // Nobody sees half of an archive.
+        // The archive appears under its name only once it is complete.
         file.parent().map_or(Ok(()), fs::create_dir_all).map_err(failed)?;
         fs::rename(&part, file)
             .or_else(|_| fs::copy(&part, file).map(drop))
@@ -95,7 +97,7 @@ impl Packing<'_> {
     }
 }
 
-/// What is packed of a build; adds its files.
+/// Returns the entry of a build in the manifest. Adds the files of the build to `files`.
 fn built(project: &Project, files: &mut BTreeSet<Utf8PathBuf>) -> Result<Built> {
     let folder = &project.folder.path;
     let name = folder.file_name().unwrap_or_default().to_owned();
@@ -121,9 +123,11 @@ fn built(project: &Project, files: &mut BTreeSet<Utf8PathBuf>) -> Result<Built> 
             let doctest = test.doctest.as_ref();
             doctest.map(|doctest| &doctest.executable)
         });
-        let executables = suite.binary.executable.is_file().then_some(&suite.binary.executable);
+        // The suite of a package's doctests has a folder in place of an executable.
+        let shared_executable =
+            suite.binary.executable.is_file().then_some(&suite.binary.executable);
         let executables: Vec<&Utf8PathBuf> =
-            executables.into_iter().chain(own_executables).collect();
+            shared_executable.into_iter().chain(own_executables).collect();
         let mut has_copies = false;
         for library in executables
             .iter()
@@ -164,21 +168,23 @@ fn built(project: &Project, files: &mut BTreeSet<Utf8PathBuf>) -> Result<Built> 
     })
 }
 
-/// A variable with a path.
+/// Returns a variable whose value is a path.
 fn variable(binary: &TestBinary, name: &str) -> Option<Utf8PathBuf> {
     Some(binary.env.get(OsStr::new(name))?.to_str()?.into())
 }
 
-/// Copies of libraries that are not in the target directory.
+/// Folder with copies of libraries from outside the target directory.
 struct Copies(Utf8PathBuf);
 
 impl Copies {
+    /// Creates the folder, empty.
     fn create(folder: Utf8PathBuf) -> Result<Self> {
         let _ = fs::remove_dir_all(&folder);
         file::create_folder(&folder)?;
         Ok(Copies(folder))
     }
 
+    /// Copies a library unless `files` has the copy. Returns the path of the copy.
     fn add(&self, library: &Utf8Path, files: &mut BTreeSet<Utf8PathBuf>) -> Result<Utf8PathBuf> {
         let copy = self.0.join(library.file_name().unwrap_or_default());
         if files.insert(copy.clone()) {

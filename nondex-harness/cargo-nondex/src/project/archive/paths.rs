@@ -1,20 +1,20 @@
-//! Paths of a machine that are compiled into an executable.
+//! Finds paths of the machine that are compiled into an executable.
 
 use camino::{Utf8Path, Utf8PathBuf};
 use object::{Object, ObjectSection};
 
-/// The section that has the texts of a program. Debug information, which names every source file,
-/// is in others.
+/// Section with the string constants of a program. Debug information, which names every source
+/// file, is in other sections.
 const TEXTS: &str = ".rodata";
 
-/// Whether a path in one of these folders is among the texts of an executable, as `env!` puts it
-/// there. Not known of a file that cannot be read.
+/// Returns whether the string constants of an executable include a path of one of these folders, as
+/// from `env!`. Returns `false` for a file that cannot be read.
 pub(super) fn are_in(executable: &Utf8Path, folders: [&Utf8PathBuf; 2]) -> bool {
     let bytes = std::fs::read(executable).unwrap_or_default();
     let texts = object::File::parse(&*bytes)
         .ok()
-        .and_then(|file| file.section_by_name(TEXTS)?.data().ok().map(<[u8]>::to_vec));
-    let texts = texts.unwrap_or_default();
+        .and_then(|file| file.section_by_name(TEXTS)?.data().ok().map(<[u8]>::to_vec))
+        .unwrap_or_default();
     let has = |folder: &Utf8PathBuf| {
         let path = folder.as_str().as_bytes();
         texts.windows(path.len()).any(|part| part == path)

@@ -1,4 +1,4 @@
-//! From the paths of the machine that packed an archive to those of the one that uses it.
+//! Replaces paths of the machine that packed an archive by paths of the machine that uses it.
 
 use std::ffi::OsString;
 
@@ -6,18 +6,18 @@ use camino::Utf8PathBuf;
 
 use crate::project::suite::Suite;
 
-/// Folders, each with the one that takes its place; a folder in another one comes first.
+/// Pairs of a folder and its replacement. A folder inside another one comes before it.
 #[derive(Debug)]
 pub(super) struct Roots(Vec<[Utf8PathBuf; 2]>);
 
 impl Roots {
-    /// Replaces the folders that come first by the others.
+    /// Creates the mapping, which replaces the first folder of each pair by the second one.
     pub(super) fn new(mut pairs: Vec<[Utf8PathBuf; 2]>) -> Self {
         pairs.sort_by_key(|[from, _]| std::cmp::Reverse(from.as_str().len()));
         Roots(pairs)
     }
 
-    /// Replaces the folders wherever they are in a text, such as a list of paths.
+    /// Replaces the folders wherever a path begins with one in a text, such as a list of paths.
     pub(super) fn text(&self, text: &str) -> String {
         let mut moved = String::new();
         let mut rest = text;
@@ -44,21 +44,21 @@ impl Roots {
         moved
     }
 
-    /// A path.
+    /// Returns a path with its folder replaced.
     pub(super) fn path(&self, path: &Utf8PathBuf) -> Utf8PathBuf {
         self.text(path.as_str()).into()
     }
 
-    /// Changes all paths of a suite but those in its environment.
+    /// Replaces the folders in all paths of a suite except those in its environment.
     pub(super) fn apply(&self, suite: &mut Suite) {
         let binary = &mut suite.binary;
         for path in [&mut binary.executable, &mut binary.cwd] {
             *path = self.path(path);
         }
         binary.preload = binary.preload.as_ref().map(|path| self.path(path));
-        for word in &mut binary.runner {
-            if let Some(text) = word.to_str() {
-                *word = OsString::from(self.text(text));
+        for argument in &mut binary.runner {
+            if let Some(text) = argument.to_str() {
+                *argument = OsString::from(self.text(text));
             }
         }
         for doctest in suite.tests.iter_mut().filter_map(|test| test.doctest.as_mut()) {
@@ -67,7 +67,7 @@ impl Roots {
     }
 }
 
-/// Whether a character is part of the name of a file, as most are.
+/// Returns whether a character can be part of a file name.
 fn is_of_name(c: char) -> bool {
     c.is_alphanumeric() || ['_', '-', '.'].contains(&c)
 }

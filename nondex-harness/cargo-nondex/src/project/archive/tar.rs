@@ -1,4 +1,4 @@
-//! The programs that pack files: `tar`, and one that compresses.
+//! Runs `tar` and the program that compresses an archive.
 
 use std::process::{Command, Output, Stdio};
 
@@ -7,8 +7,8 @@ use camino::Utf8Path;
 use crate::error::{Error, Result};
 use crate::file;
 
-/// Ends of names of archives, each with the program that compresses. Most of what is packed is
-/// debug information, of which little is gained by more effort.
+/// Suffixes of archive names, each with the program that compresses. Most of the content is debug
+/// information, which higher compression levels hardly make smaller.
 const FORMATS: [(&str, Option<&str>); 4] = [
     (".tar.zst", Some("zstd -T0")),
     (".tar.gz", Some("gzip -1")),
@@ -16,14 +16,18 @@ const FORMATS: [(&str, Option<&str>); 4] = [
     (".tar", None),
 ];
 
-/// Whether a file of this name can be written as an archive.
+/// Checks that an archive can be written to a file of this name.
 ///
 /// # Errors
-/// What is expected instead.
+/// Returns a message with the expected suffixes.
 pub fn is_name_of_archive(file: &Utf8Path) -> Result<(), String> {
     format_of(file).map(drop)
 }
 
+/// Returns the program that compresses an archive of this name, or `None` for a plain `tar` file.
+///
+/// # Errors
+/// Returns a message with the expected suffixes.
 fn format_of(file: &Utf8Path) -> Result<Option<&'static str>, String> {
     let found = FORMATS.into_iter().find(|(end, _)| file.as_str().ends_with(end));
     found.map(|(_, program)| program).ok_or_else(|| {
@@ -32,15 +36,17 @@ fn format_of(file: &Utf8Path) -> Result<Option<&'static str>, String> {
     })
 }
 
-/// Packs the members, which are paths below `folder`. Links that lead to a member are followed.
+/// Packs the members, which are paths below `folder`. A member may be below a symbolic link.
 ///
 /// # Errors
-/// When the file cannot be written.
+/// Returns an error if the file cannot be written.
 pub(super) fn create(file: &Utf8Path, folder: &Utf8Path, members: &[String]) -> Result<()> {
     let program = format_of(file).map_err(Error::usage)?;
+    // A list in a file, because the command line has a maximum length.
     let list = folder.join("members");
     file::write(&list, &members.join("\0"))?;
     let mut command = Command::new("tar");
+    // Without `--force-local`, `tar` takes the text before a colon in a name for a remote host.
     command.args(["--create", "--file", file.as_str(), "--force-local"]);
     command.args(program.map(|program| format!("--use-compress-program={program}")));
     command.args(["--directory", folder.as_str(), "--null", "--no-unquote"]);
@@ -48,10 +54,10 @@ pub(super) fn create(file: &Utf8Path, folder: &Utf8Path, members: &[String]) -> 
     run(command, &format!("failed to write `{file}`")).map(drop)
 }
 
-/// Extracts what is below `member` into `folder`, without that part of the paths.
+/// Extracts the files below `member` into `folder`, and removes `member` from their paths.
 ///
 /// # Errors
-/// When the archive cannot be read, or the folder cannot be written.
+/// Returns an error if the archive cannot be read, or the folder cannot be written.
 pub(super) fn extract(file: &Utf8Path, member: &str, folder: &Utf8Path) -> Result<()> {
     file::create_folder(folder)?;
     let parts = Utf8Path::new(member).components().count();
@@ -62,20 +68,23 @@ pub(super) fn extract(file: &Utf8Path, member: &str, folder: &Utf8Path) -> Resul
     run(command, &format!("failed to extract `{file}`")).map(drop)
 }
 
-/// The text of a member.
+/// Returns the text of a member.
 ///
 /// # Errors
-/// When the archive cannot be read, or has no such member.
+/// Returns an error if the archive cannot be read, or has no such member.
 pub(super) fn text(file: &Utf8Path, member: &str) -> Result<String> {
     let mut command = Command::new("tar");
     command.args(["--extract", "--file", file.as_str(), "--force-local"]);
-    // The rest of the file need not be read.
+    // `tar` stops at the first occurrence, and does not read the rest of the file.
     command.args(["--to-stdout", "--occurrence=1", member]);
     let output = run(command, &format!("failed to read `{file}`"))?;
     String::from_utf8(output.stdout).map_err(|_| Error::setup(format!("`{file}` is no archive")))
 }
 
-/// Runs `tar`; an error that begins with these words when it fails.
+/// Runs `tar`.
+///
+/// # Errors
+/// Returns an error whose message begins with `failed` if `tar` fails.
 fn run(mut command: Command, failed: &str) -> Result<Output> {
     command.stdin(Stdio::null());
     let output = command
@@ -84,8 +93,8 @@ fn run(mut command: Command, failed: &str) -> Result<Output> {
     if output.status.success() {
         return Ok(output);
     }
-    let told = String::from_utf8_lossy(&output.stderr);
-    let first = told.lines().next().unwrap_or_default();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let first = stderr.lines().next().unwrap_or_default();
     Err(Error::setup(format!("{failed}: {first}")))
 }
 

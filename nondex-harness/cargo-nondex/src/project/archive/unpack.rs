@@ -1,4 +1,4 @@
-//! Using an archive.
+//! Extracts an archive, and reads the tests in it.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -22,12 +22,16 @@ use crate::project::moved::Moved;
 use crate::project::plan::{BuildPlan, Doctests, Mode};
 use crate::project::suite::Suite;
 
-/// Extracts an archive, unless that was done before. The target directory is in `folder`, or in the
-/// workspace. The workspace is the `checkout`, or the files of the archive in `folder`; without
-/// either it is where it was when the archive was packed.
+/// Extracts an archive, unless it is already extracted.
+///
+/// The workspace is the `checkout`, or else the sources of the archive in `folder`. Without either,
+/// it has the path that it had on the machine that packed the archive. The target directory is
+/// `target` in `folder`. Without a folder, it is `target` in the workspace, or the original target
+/// directory if the workspace has its original path.
 ///
 /// # Errors
-/// When the archive cannot be read, there is no workspace, or the folder has other files.
+/// Returns an error if the archive cannot be read, there is no workspace, or the folder has other
+/// files.
 pub fn extract(
     file: &Utf8Path,
     folder: Option<&Utf8Path>,
@@ -66,7 +70,10 @@ pub fn extract(
     Ok(extracted)
 }
 
-/// Where the workspace and the target directory are.
+/// Returns the paths of the workspace and the target directory.
+///
+/// # Errors
+/// Returns an error if there is no workspace.
 fn places(
     manifest: &Manifest,
     file: &Utf8Path,
@@ -98,7 +105,7 @@ fn places(
     Ok(Extracted { workspace_root, target_dir })
 }
 
-/// An error when there is anything in a folder.
+/// Checks that a folder is empty or does not exist.
 fn expect_empty(folder: &Utf8Path, file: &Utf8Path) -> Result<()> {
     let is_empty = match fs::read_dir(folder) {
         Ok(mut entries) => entries.next().is_none(),
@@ -113,8 +120,8 @@ fn expect_empty(folder: &Utf8Path, file: &Utf8Path) -> Result<()> {
     )))
 }
 
-/// The archive that was extracted to `folder`, or to a folder around it, without another target
-/// directory.
+/// Returns the archive that was extracted to `folder` or one of its parents, with the target
+/// directory `target` there.
 pub(in crate::project) fn around(folder: &Utf8Path) -> Option<Extracted> {
     folder.ancestors().find_map(|folder| {
         let target_dir = folder.join("target");
@@ -123,7 +130,7 @@ pub(in crate::project) fn around(folder: &Utf8Path) -> Option<Extracted> {
     })
 }
 
-/// From the paths in a manifest to those that they have here.
+/// Returns the mapping from the paths in a manifest to the paths on this machine.
 fn roots(manifest: &Manifest, extracted: &Extracted) -> Roots {
     Roots::new(vec![
         [manifest.workspace_root.clone(), extracted.workspace_root.clone()],
@@ -131,7 +138,7 @@ fn roots(manifest: &Manifest, extracted: &Extracted) -> Roots {
     ])
 }
 
-/// The manifest of an archive that was extracted, and its text.
+/// Returns the manifest of an extracted archive, and its text.
 fn manifest(extracted: &Extracted) -> Result<(Manifest, String)> {
     let path = extracted.target_dir.join("nondex").join(manifest::NAME);
     let text = fs::read_to_string(&path)
@@ -139,10 +146,11 @@ fn manifest(extracted: &Extracted) -> Result<(Manifest, String)> {
     Ok((Manifest::parse(&text, &path)?, text))
 }
 
-/// How the tests of an archive were built, as a plan that takes them from it.
+/// Returns the plan by which the tests of an archive were built, changed so that it takes the tests
+/// from the archive.
 ///
 /// # Errors
-/// When the manifest cannot be read.
+/// Returns an error if the manifest cannot be read.
 pub fn plan(extracted: &Extracted) -> Result<BuildPlan> {
     let plan = manifest(extracted)?.0.plan;
     Ok(BuildPlan {
@@ -151,10 +159,11 @@ pub fn plan(extracted: &Extracted) -> Result<BuildPlan> {
     })
 }
 
-/// What cargo knew of the workspace when it was packed.
+/// Returns cargo's metadata of the workspace at the time of packing. Its root and target directory
+/// are those on this machine.
 ///
 /// # Errors
-/// When the manifest cannot be read.
+/// Returns an error if the manifest cannot be read.
 pub(in crate::project) fn metadata(extracted: &Extracted) -> Result<Metadata> {
     let mut metadata = manifest(extracted)?.0.metadata;
     metadata.workspace_root.clone_from(&extracted.workspace_root);
@@ -162,10 +171,10 @@ pub(in crate::project) fn metadata(extracted: &Extracted) -> Result<Metadata> {
     Ok(metadata)
 }
 
-/// The tests of an archive, or its plain build, as a plan requests them.
+/// Returns the tests of an archive, or its plain build, as a plan requests them.
 ///
 /// # Errors
-/// When the archive does not have them, or is no longer there.
+/// Returns an error if the archive does not have them, or its extracted files are gone.
 pub(in crate::project) fn project(
     extracted: &Extracted,
     plan: &BuildPlan,
@@ -237,8 +246,8 @@ pub(in crate::project) fn project(
     })
 }
 
-/// Leaves the doctests of a suite that are requested. Says so when ignored ones are requested,
-/// which were not compiled.
+/// Keeps only the requested doctests of a suite. Returns a note if ignored ones are requested: an
+/// archive does not have them.
 fn select_doctests(suite: &mut Suite, requested: &Doctests) -> Option<String> {
     if suite.binary.kind != "doc" {
         return None;
@@ -256,7 +265,7 @@ fn select_doctests(suite: &mut Suite, requested: &Doctests) -> Option<String> {
     (suite.tests.len() < all).then(|| format!("the ignored doctests of `{id}` are not packed"))
 }
 
-/// A note on executables that have paths of the machine that packed them.
+/// Returns a note on executables that have paths of the packing machine compiled in.
 fn note_on_paths(with_paths: &[String], before: &Utf8Path) -> Option<String> {
     let (first, others) = with_paths.split_first()?;
     let have = match others.len() {
@@ -269,7 +278,7 @@ fn note_on_paths(with_paths: &[String], before: &Utf8Path) -> Option<String> {
     ))
 }
 
-/// A note on what can only be judged where tests are built.
+/// Returns a note on packages whose builds cannot be compared, because an archive has one build.
 fn note_on_builds(varied: &[String]) -> Option<String> {
     let (first, others) = varied.split_first()?;
     let mut packages = format!("`{first}`");
