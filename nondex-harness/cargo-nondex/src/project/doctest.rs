@@ -1,11 +1,11 @@
-//! Doctests: rustdoc compiles them as cargo asks it to, but each executable comes to us instead of
-//! being run.
+//! Compiles doctests with rustdoc as cargo calls it, and keeps each executable instead of running
+//! it.
 //!
-//! Those that need nothing special become one program of ours (`together`), as rustdoc makes one
-//! in edition 2024; the places in rustdoc's are not in the source. The others are compiled one by
-//! one. Rustdoc runs such a doctest by `--test-runtool`, which is this program: it keeps the
-//! executable and fails, so that rustdoc, at the end, prints for each name the number that was
-//! written.
+//! Doctests without special needs share one program (`together`), as in rustdoc's edition 2024.
+//! Rustdoc's own shared program is not used, because its line numbers are not those of the source.
+//! Rustdoc compiles the other doctests one by one. It runs each of them through `--test-runtool`,
+//! which is this program. The run tool keeps the executable, prints its number, and fails. Rustdoc
+//! prints the output of failed doctests, so its final report has the number for each name.
 
 mod call;
 pub(super) mod keep;
@@ -39,60 +39,60 @@ use crate::file;
 use crate::pool;
 use crate::project::Names;
 
-/// What is put before the path of a crate's root, so that the places in its doctests differ from
-/// those in its own code.
+/// Prefix of the path of a crate's root. With it, file names in doctests differ from file names in
+/// the crate's own code.
 const HERE: &str = "./";
 
-/// How doctests are compiled and will be run.
+/// Settings for compiling and running doctests.
 pub(super) struct Compiler<'a> {
-    /// What is put in place of std; `None` when nothing is.
+    /// Runtime that replaces std, or `None` to keep std.
     pub(super) runtime: Option<&'a Runtime>,
-    /// The compiler.
+    /// Path of rustc.
     pub(super) rustc: OsString,
-    /// The program that knows the doctests.
+    /// Path of rustdoc.
     pub(super) rustdoc: OsString,
-    /// How it is given the program that runs doctests.
+    /// Form of rustdoc's option for the program that runs doctests.
     pub(super) run_tool: RunTool,
-    /// The host triple.
+    /// Host triple.
     pub(super) host: &'a str,
-    /// The user's own target runner.
+    /// Target runner that the user configured.
     pub(super) runner: &'a [OsString],
-    /// How the programs tell which of their code runs, if they do.
+    /// Instrumentation that records which code of the programs runs, if any.
     pub(super) covered: Option<&'a Covered>,
-    /// How many at once.
+    /// Maximum number of doctests compiled at once.
     pub(super) jobs: NonZeroUsize,
-    /// Whether progress is not shown.
+    /// Whether progress output is off.
     pub(super) quiet: bool,
 }
 
-/// The doctests of a project.
+/// Doctests of a project.
 #[derive(Debug, Default)]
 pub(super) struct Compiled {
-    /// Those that can be run, by package.
+    /// Doctests that can be run, by package.
     pub(super) suites: Vec<Suite>,
-    /// Those that could not be compiled, and packages of which none could be.
+    /// Doctests that do not compile, and packages whose doctests rustdoc could not process.
     pub(super) unbuilt: Vec<Unbuilt>,
 }
 
-/// What could not be compiled.
+/// Doctest or package that could not be compiled.
 #[derive(Debug)]
 pub(super) struct Unbuilt {
-    /// The id of a test, or of a binary.
+    /// Id of a test or of a binary.
     pub(super) id: String,
-    /// Why, in rustdoc's words.
+    /// Rustdoc's message.
     pub(super) message: String,
 }
 
-/// A folder of executables, removed when dropped: they are large, and compiled again by the next
-/// command.
+/// Folder of executables, removed when dropped. The executables are large, and the next command
+/// compiles them again.
 #[derive(Debug)]
 pub(super) struct Folder(Utf8PathBuf);
 
 impl Folder {
-    /// A new folder in `dir`. Removes those of processes that were killed.
+    /// Creates a folder in `dir`, and removes the folders of processes that no longer exist.
     ///
     /// # Errors
-    /// When it cannot be created.
+    /// Returns an error if the folder cannot be created.
     pub(super) fn create(dir: &Utf8Path) -> Result<Self> {
         for entry in dir.read_dir_utf8().into_iter().flatten().flatten() {
             let process = entry.file_name().parse().map(Pid::from_raw);
@@ -100,6 +100,7 @@ impl Folder {
                 let _ = fs::remove_dir_all(entry.path());
             }
         }
+        // A killed process with the same id may have left its folder.
         let path = dir.join(std::process::id().to_string());
         let _ = fs::remove_dir_all(&path);
         file::create_folder(&path)?;
@@ -114,7 +115,7 @@ impl Drop for Folder {
 }
 
 impl Compiled {
-    /// A sentence on what was not compiled, if there is any.
+    /// Returns a note on what was not compiled, if anything.
     pub(super) fn note(&self) -> Option<String> {
         match &self.unbuilt[..] {
             [] => None,
@@ -129,12 +130,12 @@ impl Compiled {
 }
 
 impl Compiler<'_> {
-    /// Compiles the doctests with these `names` of every package whose rustdoc cargo started,
-    /// several packages at a time; the ignored ones only on request.
+    /// Compiles the doctests with these `names` of every package for which cargo started rustdoc.
+    /// Compiles several packages at a time, and ignored doctests only if `ignored`.
     ///
     /// # Errors
-    /// When files cannot be written, or rustdoc cannot be run. Doctests that cannot be compiled are
-    /// no error.
+    /// Returns an error if files cannot be written, or rustdoc cannot be run. A doctest that does
+    /// not compile is not an error.
     pub(super) fn compile(
         &self,
         calls: &[Start],

@@ -1,4 +1,4 @@
-//! How rustdoc is called.
+//! Builds calls of rustdoc.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -12,21 +12,25 @@ use crate::error::{Error, Result};
 use crate::project::intercept::Start;
 use crate::project::toolchain::{RunTool, own};
 
-/// Variables of libtest that change what rustdoc prints.
+/// Variables of libtest that change rustdoc's output.
 const LIBTEST_VARIABLES: [&str; 3] =
     ["RUST_TEST_NOCAPTURE", "RUST_TEST_SHUFFLE", "RUST_TEST_THREADS"];
 
-/// A call of rustdoc as cargo would make it, and what we make of it.
+/// Call of rustdoc for one package, based on the one that cargo would make.
 pub(super) struct Call<'a> {
     pub(super) compiler: &'a Compiler<'a>,
-    /// How cargo would have started rustdoc.
+    /// Command line and environment with which cargo would have started rustdoc.
     pub(super) start: &'a Start,
-    /// Where executables are kept.
+    /// Folder for executables.
     pub(super) dir: Utf8PathBuf,
 }
 
 impl Call<'_> {
-    /// Rustdoc as cargo would have started it, with our part in it.
+    /// Returns the command that runs rustdoc as cargo would, with this program as its run tool and
+    /// linker. Executables are kept in the folder `dir` of this call's folder.
+    ///
+    /// # Errors
+    /// Returns an error if files cannot be written, or the path of this program is unknown.
     pub(super) fn command(&self, dir: &str, threads: usize) -> Result<Command> {
         let own = own()?;
         let dir = self.dir.join(dir);
@@ -40,7 +44,7 @@ impl Call<'_> {
             .current_dir(&self.start.cwd)
             .env_clear()
             .envs(self.start.environment())
-            // On the filesystem that executables are moved to.
+            // Executables can be renamed only within one file system.
             .env("TMPDIR", &temporary)
             .stdin(Stdio::null());
         for name in LIBTEST_VARIABLES {
@@ -50,20 +54,21 @@ impl Call<'_> {
         let option = match self.compiler.run_tool {
             RunTool::Stable => "--test-runtool",
             RunTool::Unstable => {
-                // The option was stabilised under another name, and as it was. With this variable
-                // the compiler accepts what needs `#![feature]`, but only from who writes that.
+                // The option was stabilised under another name, without other changes. This
+                // variable permits unstable options on stable versions. As a side effect, doctests
+                // with `#![feature]` compile.
                 command.env("RUSTC_BOOTSTRAP", "1").arg("-Zunstable-options");
                 "--runtool"
             }
         };
-        let word = |word: &str| format!("{option}-arg={word}");
+        let argument = |value: &str| format!("{option}-arg={value}");
         command
             .arg(format!("{option}={own}"))
-            .args([word(KEEP), word(dir.as_str())])
+            .args([argument(KEEP), argument(dir.as_str())])
             .arg(format!("--test-args=--test-threads={threads}"))
             .arg("--test-args=--color=never");
         if let Some(linker) = self.linker() {
-            // By its name the compiler knows how to call it.
+            // The compiler derives the linker's command-line syntax from its file name.
             let name = Utf8Path::new(linker).file_name().unwrap_or("cc");
             let link = self.dir.join(name);
             if !link.exists() {
@@ -72,25 +77,25 @@ impl Call<'_> {
             command.arg(format!("-Clinker={link}")).env(LINKER, linker);
         }
         if self.is_merging() {
-            // A program of several doctests needs the crate `test`. One that cannot be read makes
-            // rustdoc do without such a program, as it does when the doctests do not fit together.
+            // A program of several doctests needs the crate `test`. If that crate cannot be read,
+            // the program does not compile, and rustdoc compiles the doctests one by one.
             let unreadable = self.dir.join("libtest.rlib");
             fs::write(&unreadable, "").map_err(|e| failed(&unreadable, e))?;
             command.arg(format!("--extern=test={unreadable}"));
         }
-        command.args(self.of_runtime());
+        command.args(self.runtime_arguments());
         Ok(command)
     }
 
-    /// What puts the runtime in place of std.
-    pub(super) fn of_runtime(&self) -> Vec<String> {
+    /// Returns the arguments of the compiler that replace std by the runtime.
+    pub(super) fn runtime_arguments(&self) -> Vec<String> {
         let Some(runtime) = self.compiler.runtime.filter(|_| !self.has_own_std()) else {
             return Vec::new();
         };
         let mut arguments = vec![
             format!("-Ldependency={}", runtime.libraries),
             format!("--extern=std={}", runtime.std),
-            // Stacks have lines by it.
+            // Gives stack frames their lines.
             "-Cdebuginfo=line-tables-only".to_owned(),
         ];
         if let Some(covered) = self.compiler.covered {
@@ -102,19 +107,20 @@ impl Call<'_> {
         arguments
     }
 
-    /// The source of the crate's root.
+    /// Returns the path of the crate's root source file.
     pub(super) fn root(&self) -> Option<&str> {
         let arguments = &self.start.arguments;
         arguments.windows(2).find(|pair| pair[0] == "--test").map(|pair| pair[1].as_str())
     }
 
-    /// Whether std is not replaced though it is for the target: what is built for the host, as proc
-    /// macros are, has the host's own.
+    /// Returns whether the doctests use the host's own std although the runtime replaces std for
+    /// the target. This is so for crates that are built for the host, such as proc macros.
     pub(super) fn has_own_std(&self) -> bool {
         self.compiler.runtime.is_some() && self.value("--target").is_none()
     }
 
-    /// Cargo's arguments without those that we give ourselves.
+    /// Returns cargo's arguments, without the options that [`command`](Self::command) adds. A
+    /// relative path of the crate's root gets the prefix [`HERE`].
     pub(super) fn arguments(&self) -> Vec<String> {
         const OURS: [&str; 5] =
             ["--test-args", "--test-runtool", "--test-runtool-arg", "--runtool", "--runtool-arg"];
@@ -140,7 +146,8 @@ impl Call<'_> {
         kept
     }
 
-    /// The value of a flag, the last one.
+    /// Returns the value of a flag: the last one in a separate argument, or else the last one after
+    /// `=`.
     pub(super) fn value(&self, flag: &str) -> Option<&str> {
         let arguments = &self.start.arguments;
         let after = arguments
@@ -153,13 +160,14 @@ impl Call<'_> {
         })
     }
 
-    /// Whether rustdoc puts several doctests into one program.
+    /// Returns whether rustdoc compiles several doctests as one program, as it does since edition
+    /// 2024.
     fn is_merging(&self) -> bool {
         let edition = self.value("--edition").unwrap_or("2015");
         !["2015", "2018", "2021"].contains(&edition)
     }
 
-    /// The linker that the compiler would call; `None` when that is not known.
+    /// Returns the linker that the compiler would call, or `None` if it is unknown.
     fn linker(&self) -> Option<&str> {
         let arguments = &self.start.arguments;
         let chosen = arguments.iter().rev().find_map(|argument| {

@@ -1,8 +1,8 @@
-//! What is in the name of a doctest, and what else is named by it.
+//! Parses names of doctests, and derives names of executables from them.
 
 use nondex_core::hash;
 
-/// A part of a name without spaces that few other names have.
+/// Returns a word of a name that few other names have: its line, or else its longest word.
 pub(super) fn word(name: &str) -> &str {
     let words = || name.split_whitespace();
     match words().next_back() {
@@ -11,15 +11,15 @@ pub(super) fn word(name: &str) -> &str {
     }
 }
 
-/// File and line in a name as rustdoc makes it, `src/lib.rs - item (line 3)`.
+/// Returns file and line from a name in rustdoc's format, `src/lib.rs - item (line 3)`.
 pub(super) fn place_in(name: &str) -> Option<(String, u32)> {
     let (file, _) = name.split_once(" - ")?;
     let (_, line) = name.rsplit_once("(line ")?;
     Some((file.to_owned(), line.strip_suffix(')')?.parse().ok()?))
 }
 
-/// The name of the executable of a doctest. The number is only there for those that share their
-/// name.
+/// Returns the file name of the executable of a doctest. `number` distinguishes doctests with the
+/// same name. Programs that rustdoc compiled have one; members of the shared program have none.
 pub(super) fn file_name(name: &str, number: Option<&str>) -> String {
     const LONGEST: usize = 80;
     let mut text = String::new();

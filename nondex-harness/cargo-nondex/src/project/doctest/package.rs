@@ -1,4 +1,4 @@
-//! The doctests of one package.
+//! Compiles the doctests of one package.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -10,28 +10,28 @@ use super::call::Call;
 use super::keep::PLACE;
 use super::name::{file_name, place_in, word};
 use super::place::{is_crate_added, place_of};
-use super::transcript::{self, Fate, Told};
+use super::transcript::{self, Outcome, Report};
 use super::{Compiled, HERE, Unbuilt, together};
 use crate::error::{Error, Result};
 use crate::program;
 use crate::project::{Doctest, Harness, Names, Suite, TestBinary, TestCase};
 
-/// The doctests of one package.
+/// Doctests of one package.
 pub(super) struct Package<'a> {
     pub(super) call: Call<'a>,
-    /// Which are compiled.
+    /// Names of the doctests to compile.
     pub(super) names: &'a Names,
-    /// Whether the ignored ones are.
+    /// Whether ignored doctests are compiled.
     pub(super) ignored: bool,
-    /// How many are compiled at once.
+    /// Maximum number of doctests compiled at once.
     pub(super) threads: usize,
 }
 
 impl Package<'_> {
-    /// Compiles them.
+    /// Compiles the doctests.
     ///
     /// # Errors
-    /// As [`Compiler::compile`].
+    /// Returns the errors of [`Compiler::compile`](super::Compiler::compile).
     pub(super) fn compile(&self) -> Result<Compiled> {
         let env = self.call.start.environment();
         let package = env
@@ -60,11 +60,11 @@ impl Package<'_> {
         }
         let mut compiled = Compiled::default();
         let names = self.listed(&[])?.unwrap_or_default();
-        let selected = names.iter().filter(|name| self.names.matches(&binary.id, name));
-        let selected: Vec<String> = selected.cloned().collect();
+        let selected: Vec<String> =
+            names.iter().filter(|name| self.names.matches(&binary.id, name)).cloned().collect();
         let together = together::compile(&self.call, &names, &selected)?;
-        let told = match self.others(&selected, &together)? {
-            Ok(told) => told,
+        let reports = match self.others(&selected, &together)? {
+            Ok(reports) => reports,
             Err(message) => {
                 let id = binary.id;
                 compiled.unbuilt.push(Unbuilt { id, message });
@@ -72,30 +72,31 @@ impl Package<'_> {
             }
         };
         let ignored = self.ignored()?;
-        let mut should_panic = self.should_panic(&told)?.into_iter();
+        let mut should_panic = self.should_panic(&reports)?.into_iter();
         let mut suite = Suite { binary, tests: Vec::new() };
-        for Told { name, fate } in told {
+        for Report { name, outcome } in reports {
             let name = name.strip_prefix(HERE).unwrap_or(&name).to_owned();
-            let failing = match fate {
-                Fate::ShouldPanic => should_panic.next(),
+            let failing = match outcome {
+                Outcome::ShouldPanic => should_panic.next(),
                 _ => None,
             };
+            // Rustdoc's filters may select more doctests than requested.
             if !self.names.matches(&suite.binary.id, &name) || together.contains_key(&name) {
                 continue;
             }
-            let doctest = match fate {
-                Fate::Compiled => continue,
-                Fate::Ignored => None,
-                Fate::Broken(message) => {
+            let doctest = match outcome {
+                Outcome::Compiled => continue,
+                Outcome::Ignored => None,
+                Outcome::Broken(message) => {
                     let id = format!("{}${name}", suite.binary.id);
                     let message = message.replace(&format!("--> {HERE}"), "--> ");
                     compiled.unbuilt.push(Unbuilt { id, message });
                     continue;
                 }
-                Fate::Kept(number) => {
+                Outcome::Kept(number) => {
                     Some(self.doctest(&name, &self.kept("all", number), false)?)
                 }
-                Fate::ShouldPanic => {
+                Outcome::ShouldPanic => {
                     let kept = failing.ok_or_else(|| self.unknown(&name))?;
                     Some(self.doctest(&name, &kept, true)?)
                 }
@@ -105,8 +106,8 @@ impl Package<'_> {
                 ..case(name, doctest)
             });
         }
-        let together = together.into_iter();
-        suite.tests.extend(together.map(|(name, doctest)| case(name, Some(doctest))));
+        let shared = together.into_iter().map(|(name, doctest)| case(name, Some(doctest)));
+        suite.tests.extend(shared);
         number(&mut suite.tests);
         if !suite.tests.is_empty() {
             compiled.suites.push(suite);
@@ -114,17 +115,18 @@ impl Package<'_> {
         Ok(compiled)
     }
 
-    /// The kept programs that must panic, in the order in which `told` has them.
-    fn should_panic(&self, told: &[Told]) -> Result<Vec<Utf8PathBuf>> {
-        let names: Vec<&str> = told
+    /// Returns the kept programs that must panic, in the order of the reports.
+    fn should_panic(&self, reports: &[Report]) -> Result<Vec<Utf8PathBuf>> {
+        let names: Vec<&str> = reports
             .iter()
-            .filter(|told| told.fate == Fate::ShouldPanic)
-            .map(|told| told.name.as_str())
+            .filter(|report| report.outcome == Outcome::ShouldPanic)
+            .map(|report| report.name.as_str())
             .collect();
         if let [_] = names[..] {
-            // The one that nobody else claims.
+            // Numbers are assigned without gaps, so this program has the one that no report has.
             let mut number = 0;
-            let is_claimed = |number| told.iter().any(|told| told.fate == Fate::Kept(number));
+            let is_claimed =
+                |number| reports.iter().any(|report| report.outcome == Outcome::Kept(number));
             while is_claimed(number) {
                 number += 1;
             }
@@ -133,29 +135,33 @@ impl Package<'_> {
         if names.is_empty() {
             return Ok(Vec::new());
         }
-        // Once more and one after the other, so that they are kept in the order in which rustdoc
-        // reports them.
+        // Rustdoc runs them again on one thread. The numbers then follow the order of its reports.
         let words: Vec<&str> = names.iter().map(|name| word(name)).collect();
         let again = match self.rustdoc("should-panic", 1, &words)? {
             Ok(again) => again,
             Err(message) => return Err(Error::build(message)),
         };
-        let ran =
-            again.iter().filter(|told| matches!(told.fate, Fate::Kept(_) | Fate::ShouldPanic));
+        let ran = again
+            .iter()
+            .filter(|report| matches!(report.outcome, Outcome::Kept(_) | Outcome::ShouldPanic));
         let mut programs: Vec<(&str, u64)> = ran
             .zip(0..)
-            .filter(|(told, _)| told.fate == Fate::ShouldPanic)
-            .map(|(told, number)| (told.name.as_str(), number))
+            .filter(|(report, _)| report.outcome == Outcome::ShouldPanic)
+            .map(|(report, number)| (report.name.as_str(), number))
             .collect();
-        let found = names.iter().map(|name| {
-            let index = programs.iter().position(|(found, _)| found == name);
-            let index = index.ok_or_else(|| self.unknown(name))?;
-            Ok(self.kept("should-panic", programs.remove(index).1))
-        });
-        found.collect()
+        names
+            .iter()
+            .map(|name| {
+                let index = programs
+                    .iter()
+                    .position(|(found, _)| found == name)
+                    .ok_or_else(|| self.unknown(name))?;
+                Ok(self.kept("should-panic", programs.remove(index).1))
+            })
+            .collect()
     }
 
-    /// The names of ignored doctests, when they are compiled as the others are.
+    /// Returns the names of ignored doctests, or none if these are not compiled.
     fn ignored(&self) -> Result<Vec<String>> {
         if !self.ignored {
             return Ok(Vec::new());
@@ -163,29 +169,32 @@ impl Package<'_> {
         Ok(self.listed(&["--ignored"])?.unwrap_or_default())
     }
 
-    /// The names of all doctests, with these words for rustdoc's harness; `None` where rustdoc does
-    /// not come to them.
-    fn listed(&self, words: &[&str]) -> Result<Option<Vec<String>>> {
+    /// Returns the names of the doctests that rustdoc's harness lists with these options, or `None`
+    /// if rustdoc fails.
+    fn listed(&self, options: &[&str]) -> Result<Option<Vec<String>>> {
         let mut command = self.call.command("list", 1)?;
-        for word in ["--list", "--format=terse"].iter().chain(words) {
-            command.arg(format!("--test-args={word}"));
+        for option in ["--list", "--format=terse"].iter().chain(options) {
+            command.arg(format!("--test-args={option}"));
         }
         let output = program::output(&mut command).map_err(Error::setup)?;
         if !output.status.success() {
             return Ok(None);
         }
         let text = String::from_utf8_lossy(&output.stdout);
-        let names = text.lines().filter_map(|line| line.strip_suffix(": test"));
-        let names = names.map(|name| name.strip_prefix(HERE).unwrap_or(name).to_owned());
-        Ok(Some(names.collect()))
+        let names = text
+            .lines()
+            .filter_map(|line| line.strip_suffix(": test"))
+            .map(|name| name.strip_prefix(HERE).unwrap_or(name).to_owned())
+            .collect();
+        Ok(Some(names))
     }
 
-    /// Lets rustdoc compile what is not compiled `together`.
+    /// Runs [`rustdoc`](Self::rustdoc) for the doctests that are not compiled `together`.
     fn others(
         &self,
         names: &[String],
         together: &BTreeMap<String, Doctest>,
-    ) -> Result<Result<Vec<Told>, String>> {
+    ) -> Result<Result<Vec<Report>, String>> {
         if together.is_empty() {
             return self.rustdoc("all", self.threads, &[]);
         }
@@ -198,22 +207,28 @@ impl Package<'_> {
         }
     }
 
-    /// Lets rustdoc compile, and keep in the folder `dir`, what has one of these words in its name.
-    /// Its own words when it could not begin.
+    /// Runs rustdoc for the doctests that have one of these words in their name, or for all
+    /// requested ones without words. The run tool keeps the executables in the folder `dir`.
+    /// Returns rustdoc's message as the inner error if rustdoc fails before it reports results.
     fn rustdoc(
         &self,
         dir: &str,
         threads: usize,
         words: &[&str],
-    ) -> Result<Result<Vec<Told>, String>> {
+    ) -> Result<Result<Vec<Report>, String>> {
         let mut command = self.call.command(dir, threads)?;
         let filters: Vec<&str> = match words {
             [] => self.names.filters.iter().map(|name| word(name)).collect(),
             words => words.to_vec(),
         };
-        // Rustdoc splits each at spaces, so the word may select more than needed.
-        let skip = self.names.skip.iter().filter(|name| !name.contains(' ') && !self.names.exact);
-        let skip = skip.map(|name| format!("--skip={name}"));
+        // Rustdoc splits `--test-args` at spaces. A filter is thus a single word, which may select
+        // more than requested, and a name with spaces cannot be skipped.
+        let skip = self
+            .names
+            .skip
+            .iter()
+            .filter(|name| !name.contains(' ') && !self.names.exact)
+            .map(|name| format!("--skip={name}"));
         let filters = filters.into_iter().filter(|word| !word.is_empty());
         for argument in filters.map(str::to_owned).chain(skip) {
             command.arg(format!("--test-args={argument}"));
@@ -229,11 +244,12 @@ impl Package<'_> {
         }))
     }
 
+    /// Returns the path of the executable with this number in the folder `dir`.
     fn kept(&self, dir: &str, number: u64) -> Utf8PathBuf {
         self.call.dir.join(dir).join(number.to_string())
     }
 
-    /// The doctest whose program was kept at `kept`, which gets a name that people recognise.
+    /// Returns the doctest whose program is at `kept`. Renames the program to a readable name.
     fn doctest(&self, name: &str, kept: &Utf8Path, should_panic: bool) -> Result<Doctest> {
         let executable = self.call.dir.join(file_name(name, kept.file_name()));
         fs::rename(kept, &executable).map_err(|e| {
@@ -244,26 +260,28 @@ impl Package<'_> {
         if let (Some(place), Some((file, line))) = (&mut place, place_in(name)) {
             let source = fs::read_to_string(self.call.start.cwd.join(file)).unwrap_or_default();
             let target = self.call.value("--crate-name").unwrap_or_default();
-            // Rustdoc makes the crate known by two added lines, and counts them as one.
+            // Rustdoc adds two lines that make the crate known, but counts them as one.
             place.offset -= i64::from(is_crate_added(&source, line, target));
         }
         Ok(Doctest { executable, should_panic, place })
     }
 
+    /// Returns the error for a doctest whose program was not kept.
     fn unknown(&self, name: &str) -> Error {
         let rustdoc = self.call.compiler.rustdoc.display();
         Error::setup(format!("`{rustdoc}` did not run the doctest `{name}`"))
     }
 }
 
-/// A doctest that is not ignored.
+/// Returns the test case of a doctest that is not ignored.
 fn case(name: String, doctest: Option<Doctest>) -> TestCase {
     let (file, line) = place_in(&name).unzip();
     TestCase { file, line, doctest, ..TestCase::new(name) }
 }
 
-/// Sorts tests by name, and numbers those that share one, as those that a macro makes may: by their
-/// programs, in an order that is the same every time.
+/// Sorts tests by name, and adds a number to names that occur more than once. Doctests from a macro
+/// may share a name. They are sorted by the bytes of their programs, so the numbers are the same
+/// each time.
 fn number(tests: &mut [TestCase]) {
     let program = |test: &TestCase| {
         let doctest = test.doctest.as_ref();

@@ -1,18 +1,19 @@
-//! How the lines of a doctest's program lie in the source.
+//! Maps lines of a doctest's program to lines of the source.
 
 use super::HERE;
 use crate::project::DocPlace;
 use crate::project::doc_place::MARKS;
 
-/// Where a doctest stands, as [`keep`] wrote it down.
+/// Parses the place of a doctest as [`keep`] recorded it. Returns `None` if the file name does not
+/// start with [`HERE`].
 pub(super) fn place_of(text: &str) -> Option<DocPlace> {
     let (file, offset) = text.trim_end().split_once('\n')?;
     file.starts_with(HERE).then_some(())?;
     Some(DocPlace { file: file.to_owned(), offset: offset.parse().ok()? })
 }
 
-/// The lines of the doctest at a line of a source, from 1, without what makes them documentation:
-/// first what opens the block, then the code.
+/// Returns the lines of the doctest at a line of a source, counted from 1, without comment markers.
+/// The first one is the opening fence; the code follows.
 pub fn block(source: &str, line: u32) -> Vec<&str> {
     let first = (line as usize).saturating_sub(1);
     let mut lines = source.lines().skip(first).map(unmarked);
@@ -21,6 +22,7 @@ pub fn block(source: &str, line: u32) -> Vec<&str> {
     opened.into_iter().chain(code).collect()
 }
 
+/// Returns a line without indentation and comment marker.
 fn unmarked(line: &str) -> &str {
     let line = line.trim_start();
     MARKS.iter().find_map(|mark| line.strip_prefix(mark)).unwrap_or(line).trim_start()
@@ -30,7 +32,7 @@ fn is_fence(line: &str) -> bool {
     line.starts_with("```") || line.starts_with("~~~")
 }
 
-/// The lines, from 1, at which a source has a doctest with these lines.
+/// Returns the lines, counted from 1, at which a source has a doctest with these lines.
 pub fn same(source: &str, lines: &[&str]) -> Vec<u32> {
     let count = u32::try_from(source.lines().count()).unwrap_or(u32::MAX);
     let opens = |line: &u32| {
@@ -40,8 +42,8 @@ pub fn same(source: &str, lines: &[&str]) -> Vec<u32> {
     (1..=count).filter(opens).collect()
 }
 
-/// Whether rustdoc adds `extern crate` to the doctest at a line of a source: when it names the
-/// crate and does not do so itself.
+/// Returns whether rustdoc adds `extern crate` to the doctest at a line of a source. It does so if
+/// the doctest names the crate and has no `extern crate` for it.
 pub(super) fn is_crate_added(source: &str, line: u32, target: &str) -> bool {
     let code = block(source, line);
     let has = |text: &str| code.iter().skip(1).any(|line| line.contains(text));

@@ -1,19 +1,20 @@
-//! The program of a doctest, made from the lines of the source as rustdoc makes it.
+//! Builds the program of a doctest from the lines of the source, as rustdoc does.
 //!
-//! Only of doctests that need nothing special: what is done here must be what rustdoc would do, so
-//! whatever may be another case is left to it.
+//! This module supports only doctests without special needs. The program must be the same as
+//! rustdoc's, so all other cases are left to rustdoc.
 
 use proc_macro2::TokenStream;
 use syn::Item;
 
-/// What a fence may say of a doctest that needs nothing special.
+/// Words in the fence of a doctest without special needs.
 const PLAIN: [&str; 3] = ["", "rust", SHOULD_PANIC];
 
+/// Word in the fence of a doctest that must panic.
 const SHOULD_PANIC: &str = "should_panic";
 
-/// What may mean something else in a program that several doctests share: their root, what is there
-/// once for each program, and names and places of code.
-const PARTICULAR: [&str; 23] = [
+/// Texts that may have a different meaning in a program that several doctests share. They concern
+/// the crate's root, items that a program can have only once, and names and places of code.
+const UNSHARABLE: [&str; 23] = [
     "#![",
     "extern crate",
     "crate::",
@@ -39,48 +40,50 @@ const PARTICULAR: [&str; 23] = [
     "#[test]",
 ];
 
-/// The function that runs a program, by which the one that has several calls it.
+/// Name of the function that runs a doctest. The shared program calls it.
 pub(super) const RUN: &str = "__nondex_run";
 
-/// The program of a doctest as a module.
+/// Program of a doctest, as a module of the shared program.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Program {
-    /// The module: a line for each line of the source that it is made of.
+    /// Text of the module. It has one line for each line of the source from fence to fence.
     pub(super) text: String,
-    /// Whether it must fail in order to pass.
+    /// Whether the doctest passes only if it panics.
     pub(super) should_panic: bool,
-    /// The lines of the source that it is made of, with the fences.
+    /// First and last line of the doctest in the source, including the fences.
     pub(super) lines: [u32; 2],
 }
 
 impl Program {
-    /// The program of the doctest whose fence opens at `line`, from 1, of a source; `None` where
-    /// rustdoc may make another one. `target` is the crate that is made known to a doctest that
-    /// names it.
+    /// Builds the program of the doctest whose opening fence is at `line`, counted from 1, of a
+    /// source. Returns `None` if rustdoc's program may be different. `target` is the crate for
+    /// which a doctest that names it gets an `extern crate`.
     pub(super) fn read(source: &str, line: u32, target: Option<&str>) -> Option<Self> {
         let first = usize::try_from(line).ok()?.checked_sub(1)?;
         let mut lines = source.lines().skip(first);
         let opened = Comment::of(lines.next()?)?;
         let fence = Fence::opened(opened.text)?;
         let code = code(&mut lines, &opened, &fence)?;
-        if PARTICULAR.iter().any(|word| code.contains(word)) {
+        if UNSHARABLE.iter().any(|text| code.contains(text)) {
             return None;
         }
-        // Brackets that are not closed would take in what follows.
+        // With unbalanced brackets, the module would not end where it should.
         code.parse::<TokenStream>().ok()?;
         let has_main = has_main(&code)?;
         let target = target.filter(|target| code.contains(target));
         let made_known = target.map_or_else(String::new, |target| {
             format!("#[allow(unused_extern_crates)] extern crate r#{target}; ")
         });
-        let returns = !has_main && code.trim_end().ends_with("(())");
-        let [before, after] = match (has_main, returns) {
-            (true, _) => ["", ""],
-            (false, false) => ["fn main() {", "} "],
-            (false, true) => [
+        let [before, after] = if has_main {
+            ["", ""]
+        } else if code.trim_end().ends_with("(())") {
+            // As in rustdoc, this end marks a doctest that returns a `Result`.
+            [
                 "fn main() { fn _inner() -> core::result::Result<(), impl core::fmt::Debug> {",
                 "} _inner().unwrap() } ",
-            ],
+            ]
+        } else {
+            ["fn main() {", "} "]
         };
         let text = format!(
             "pub(crate) mod {} {{ #![allow(unused)] {made_known}{before}\n{code}{after}\
@@ -93,12 +96,12 @@ impl Program {
     }
 }
 
-/// The name of the module of a doctest whose fence opens at this line.
+/// Returns the name of the module of the doctest whose opening fence is at this line.
 pub(super) fn module(line: u32) -> String {
     format!("nondex_{line}")
 }
 
-/// A line of a comment that is documentation.
+/// Line of a doc comment.
 struct Comment<'a> {
     mark: &'a str,
     has_space: bool,
@@ -106,6 +109,7 @@ struct Comment<'a> {
 }
 
 impl<'a> Comment<'a> {
+    /// Parses a line. Returns `None` if it is not a line doc comment.
     fn of(line: &'a str) -> Option<Self> {
         let line = line.trim_start();
         let mark = ["///", "//!"].into_iter().find(|mark| line.starts_with(mark))?;
@@ -115,7 +119,7 @@ impl<'a> Comment<'a> {
     }
 }
 
-/// What opens a block of code.
+/// Opening fence of a code block.
 struct Fence {
     mark: char,
     length: usize,
@@ -123,7 +127,8 @@ struct Fence {
 }
 
 impl Fence {
-    /// The fence in a line that has nothing before it; `None` where it has a special word.
+    /// Parses a fence at the beginning of a text. Returns `None` if there is none, or it has a word
+    /// not in [`PLAIN`].
     fn opened(text: &str) -> Option<Self> {
         let mark = text.chars().next().filter(|c| ['`', '~'].contains(c))?;
         let words = text.trim_start_matches(mark);
@@ -137,14 +142,15 @@ impl Fence {
         })
     }
 
+    /// Returns whether a text is the closing fence.
     fn is_closed_by(&self, text: &str) -> bool {
         let text = text.trim();
         text.len() >= self.length && text.chars().all(|c| c == self.mark)
     }
 }
 
-/// The lines up to the closing fence, as they are in the program; `None` where the block does not
-/// end, or how its lines are indented is not plain.
+/// Returns the lines up to the closing fence, in the form that they have in the program. Returns
+/// `None` if the block does not end, or its lines are indented in different ways or with tabs.
 fn code<'a>(
     lines: &mut impl Iterator<Item = &'a str>,
     opened: &Comment<'_>,
@@ -166,7 +172,7 @@ fn code<'a>(
     None
 }
 
-/// A line without what hides it in the documentation.
+/// Returns a line without the marker that hides it in the documentation.
 fn shown(line: &str) -> String {
     let trimmed = line.trim();
     if trimmed.starts_with("##") {
@@ -180,7 +186,7 @@ fn shown(line: &str) -> String {
     }
 }
 
-/// Whether this has its own `main`; `None` where that cannot be known.
+/// Returns whether the code has its own `main`, or `None` if that is uncertain.
 fn has_main(code: &str) -> Option<bool> {
     let mut words = code.split(|c: char| !c.is_alphanumeric() && c != '_');
     if !words.any(|word| word == "main") {
@@ -238,21 +244,21 @@ mod tests {
     #[test]
     fn whatever_may_be_another_case_is_left_to_rustdoc() {
         for source in [
-            // Nothing opens a block there, nothing ends it, or it is no line comment.
+            // No opening fence, no closing fence, or no line doc comment.
             "/// text\n",
             "/// ```\n/// f();\n",
             "/// ```\n/// f();\nfn g() {}\n/// ```\n",
             "```\nf();\n```\n",
             " * ```\n * f();\n * ```\n",
-            // It says something of the doctest.
+            // The fence has a special word.
             "/// ```no_run\n/// f();\n/// ```\n",
             "/// ```compile_fail,E0001\n/// f();\n/// ```\n",
             "/// ```edition2018\n/// f();\n/// ```\n",
-            // How far the lines are indented is another question.
+            // The indentation is doubtful.
             "/// * list\n///   ```\n///   f();\n///   ```\n",
             "/// ```\n///f();\n/// ```\n",
             "/// ```\n/// \tf();\n/// ```\n",
-            // It means something else among others.
+            // The code has a different meaning in a shared program, or its meaning is uncertain.
             "/// ```\n/// #![feature(x)]\n/// ```\n",
             "/// ```\n/// struct S; let s = crate::S;\n/// ```\n",
             "/// ```\n/// f() }\n/// ```\n",

@@ -1,22 +1,22 @@
-//! What a crate demands of all its doctests: `#![doc(test(…))]`.
+//! Parses a crate's rules for all its doctests: `#![doc(test(…))]`.
 
 use proc_macro2::TokenStream;
 use syn::meta::ParseNestedMeta;
 use syn::punctuated::Punctuated;
 use syn::{Expr, Meta, Token, parenthesized, token};
 
-/// Attributes that change only what the compiler warns of. Lints are capped.
+/// Attributes that only set lint levels. They have no effect, because lints are capped.
 const LINTS: [&str; 5] = ["allow", "deny", "expect", "forbid", "warn"];
 
-/// What a crate demands of its doctests.
+/// Rules of a crate for its doctests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rules {
-    /// Whether the crate is made known to a doctest that names it.
+    /// Whether a doctest that names the crate gets an `extern crate` for it.
     pub(super) makes_crate_known: bool,
 }
 
 impl Rules {
-    /// Those in the root of a crate; `None` where one of them is not known.
+    /// Parses the rules in the root source file of a crate. Returns `None` if one is unknown.
     pub(super) fn read(root: &str) -> Option<Self> {
         let mut rules = Rules { makes_crate_known: true };
         let file = syn::parse_file(root).ok()?;
@@ -36,6 +36,10 @@ impl Rules {
         Some(rules)
     }
 
+    /// Adds a rule.
+    ///
+    /// # Errors
+    /// Returns an error if the rule is unknown.
     fn add(&mut self, rule: &ParseNestedMeta<'_>) -> syn::Result<()> {
         if rule.path.is_ident("no_crate_inject") {
             self.makes_crate_known = false;
@@ -52,7 +56,7 @@ impl Rules {
     }
 }
 
-/// Reads over the value of a part of an attribute.
+/// Skips the value of a part of an attribute.
 fn skip(meta: &ParseNestedMeta<'_>) -> syn::Result<()> {
     if meta.input.peek(Token![=]) {
         return meta.value()?.parse::<Expr>().map(drop);

@@ -1,8 +1,10 @@
-//! One program of many doctests: what each costs is mostly the compiler's and the linker's start.
+//! Compiles many doctests as one program. Most of the cost of a doctest is starting the compiler
+//! and the linker.
 //!
-//! Each doctest is a module of it, at its lines in a file of its source's name: the compiler knows
-//! one file by its name. The executable of a doctest is another name of the program, by which
-//! that knows what to run. So a doctest still has a separate process.
+//! Each doctest is a module of the program. The modules of one source are in one file with the name
+//! of the source, and have the lines that they have there. The executable of a doctest is a hard
+//! link to the program. The program runs the doctest that the name of its executable denotes. So a
+//! doctest still has a separate process.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -21,12 +23,12 @@ use crate::file;
 use crate::program;
 use crate::project::{DocPlace, Doctest};
 
-/// How often what the compiler refuses is left out, and the rest compiled again. Errors of one kind
-/// hide those of later ones.
+/// Maximum number of builds. After a failed build, doctests with errors are left out. One build may
+/// not show all errors, because those of one compiler phase hide those of later phases.
 const ROUNDS: usize = 5;
 
-/// What belongs to the documented crate or to rustdoc's own work, with its value.
-const OF_RUSTDOC: [&str; 16] = [
+/// Options, with a value, that concern only the documented crate or rustdoc itself.
+const RUSTDOC_ONLY: [&str; 16] = [
     "--crate-name",
     "--crate-type",
     "--test-run-directory",
@@ -45,8 +47,8 @@ const OF_RUSTDOC: [&str; 16] = [
     "-W",
 ];
 
-/// What rustdoc hands on to the compiler, with its value.
-const HANDED_ON: [&str; 9] = [
+/// Options, with a value, that rustdoc forwards to the compiler.
+const FORWARDED: [&str; 9] = [
     "--cfg",
     "--check-cfg",
     "--edition",
@@ -58,20 +60,23 @@ const HANDED_ON: [&str; 9] = [
     "-C",
 ];
 
-/// Compiles those of a package's doctests that may share a program, where one of them is selected:
-/// each of `selected` that does, by its name. The program is the same whatever is selected, so that
-/// a finding is made again with what it was found with.
+/// Compiles the doctests of a package that can share a program, if one of them is selected. Returns
+/// those of `selected` that share it, by name.
+///
+/// The program has all of these doctests, whatever is selected. So a finding can be reproduced with
+/// the same program.
 ///
 /// # Errors
-/// When files cannot be written, or rustc cannot be run. What the compiler refuses is left out.
+/// Returns an error if files cannot be written, or rustc cannot be run. Doctests that do not
+/// compile in the program are left out.
 pub(super) fn compile(
     call: &Call<'_>,
     names: &[String],
     selected: &[String],
 ) -> Result<BTreeMap<String, Doctest>> {
-    // What of a crate is run is known by the paths of its sources.
-    let handed_on = handed_on(&call.arguments()).filter(|_| call.compiler.covered.is_none());
-    let Some(arguments) = handed_on else { return Ok(BTreeMap::new()) };
+    // Coverage needs the real paths of the sources, which the shared program remaps.
+    let forwarded = forwarded(&call.arguments()).filter(|_| call.compiler.covered.is_none());
+    let Some(arguments) = forwarded else { return Ok(BTreeMap::new()) };
     let mut members = Member::all(call, names);
     let together = Together { call, arguments, dir: call.dir.join("together") };
     for _ in 0..ROUNDS {
@@ -84,6 +89,7 @@ pub(super) fn compile(
         };
         let before = members.len();
         members.retain(|member| !refused.iter().any(|place| member.has(place)));
+        // Errors outside of the doctests would occur in each build.
         if members.len() == before {
             break;
         }
@@ -91,23 +97,25 @@ pub(super) fn compile(
     Ok(BTreeMap::new())
 }
 
-/// A doctest in the program.
+/// Doctest in the shared program.
 struct Member {
     name: String,
-    /// The source as the program names it.
+    /// Name of the source in the program, with the prefix [`HERE`].
     file: String,
     program: Program,
 }
 
 impl Member {
-    /// Those that may be members. Several of one name cannot be told apart.
+    /// Returns the doctests that can share a program. Leaves out doctests with the same name, which
+    /// cannot be distinguished.
     fn all(call: &Call<'_>, names: &[String]) -> Vec<Self> {
         let read = |file: &str| fs::read_to_string(call.start.cwd.join(file)).ok();
         let root = call.root().unwrap_or_default();
         let Some(rules) = read(root).as_deref().and_then(Rules::read) else { return Vec::new() };
         let target = call.value("--crate-name").filter(|_| rules.makes_crate_known);
         let source = |file: &str| {
-            // A module, or an item, may have rules, too.
+            // Modules and items may have rules too, which are unknown. Those in the attributes of
+            // the crate itself, in the root, were parsed above.
             let rules = if file == root { "#[doc(test(" } else { "doc(test(" };
             read(file).filter(|source| !source.contains(rules))
         };
@@ -117,39 +125,42 @@ impl Member {
         }
         let named_once = names.iter().filter(|name| number[name] == 1);
         let mut sources: BTreeMap<String, Option<String>> = BTreeMap::new();
-        let members = named_once.filter_map(|name| {
-            let (file, line) = place_in(name)?;
-            let text = sources.entry(file);
-            let file = text.key().clone();
-            let text = text.or_insert_with_key(|file| source(file)).as_deref()?;
-            let program = Program::read(text, line, target)?;
-            Some(Member { name: name.clone(), file: format!("{HERE}{file}"), program })
-        });
-        members.collect()
+        named_once
+            .filter_map(|name| {
+                let (file, line) = place_in(name)?;
+                let entry = sources.entry(file);
+                let file = entry.key().clone();
+                let text = entry.or_insert_with_key(|file| source(file)).as_deref()?;
+                let program = Program::read(text, line, target)?;
+                Some(Member { name: name.clone(), file: format!("{HERE}{file}"), program })
+            })
+            .collect()
     }
 
-    /// Whether this is one of its lines.
+    /// Returns whether the place is in the doctest.
     fn has(&self, (file, line): &(String, u32)) -> bool {
         let [first, last] = self.program.lines;
         *file == self.file && (first..=last).contains(line)
     }
 }
 
+/// Shared program of a package's doctests.
 struct Together<'a> {
     call: &'a Call<'a>,
-    /// What the compiler gets of rustdoc's arguments.
+    /// Arguments that rustdoc forwards to the compiler.
     arguments: Vec<String>,
-    /// The folder of the sources, and of the executable.
+    /// Folder of the sources and the executable.
     dir: Utf8PathBuf,
 }
 
 impl Together<'_> {
-    /// Builds the program; the places that the compiler refuses, when it does.
+    /// Builds the program. Returns the places of all errors if it does not compile.
     fn build(&self, members: &[Member]) -> Result<Option<Vec<(String, u32)>>> {
         let _ = fs::remove_dir_all(&self.dir);
         file::create_folder(&self.dir)?;
         let mut command = Command::new(&self.call.compiler.rustc);
-        // The last one that fits decides. Nothing of where it is built is in the program.
+        // With these prefixes, the program does not depend on the folder where it is built. The
+        // last matching one applies, so this general one comes first.
         command.arg(format!("--remap-path-prefix={}=doctests", self.dir));
         let sources = sources(members);
         for (number, (file, text)) in sources.iter().enumerate() {
@@ -164,7 +175,7 @@ impl Together<'_> {
             .env_clear()
             .envs(self.call.start.environment())
             .args(&self.arguments)
-            .args(self.call.of_runtime())
+            .args(self.call.runtime_arguments())
             .args(["--crate-name=rust_out", "--crate-type=bin"])
             .args(["--error-format=json", "-o"])
             .args([self.executable().as_str(), root.as_str()])
@@ -176,7 +187,7 @@ impl Together<'_> {
         Ok(Some(refused(&String::from_utf8_lossy(&output.stderr))))
     }
 
-    /// Gives each doctest its name of the program.
+    /// Creates a link to the program for each doctest.
     fn divide(&self, members: Vec<Member>) -> Result<BTreeMap<String, Doctest>> {
         let mut doctests = BTreeMap::new();
         for member in members {
@@ -194,12 +205,14 @@ impl Together<'_> {
         Ok(doctests)
     }
 
+    /// Returns the path of the program.
     fn executable(&self) -> Utf8PathBuf {
         self.dir.join("all")
     }
 }
 
-/// For each source, the modules of its doctests, each at its lines there.
+/// Returns the text of a file for each source. It has the modules of the source's doctests, at
+/// their lines in the source.
 fn sources(members: &[Member]) -> BTreeMap<&str, String> {
     let mut by_place: Vec<&Member> = members.iter().collect();
     by_place.sort_by_key(|member| member.program.lines);
@@ -215,7 +228,8 @@ fn sources(members: &[Member]) -> BTreeMap<&str, String> {
     sources
 }
 
-/// The root of the program. `files` are its sources, in the order in which they are numbered.
+/// Returns the text of the program's root file. `files` are its sources, in the order of their
+/// numbers.
 fn main<'m>(members: &[Member], files: impl Iterator<Item = &'m str>) -> String {
     let numbers: BTreeMap<&str, usize> = files.zip(0..).collect();
     let modules = numbers
@@ -238,8 +252,9 @@ fn main<'m>(members: &[Member], files: impl Iterator<Item = &'m str>) -> String 
     )
 }
 
-/// Rustdoc's arguments that it hands on to the compiler; `None` where one of them is not known.
-fn handed_on(arguments: &[String]) -> Option<Vec<String>> {
+/// Returns those of rustdoc's arguments that rustdoc forwards to the compiler. Returns `None` if an
+/// argument is unknown, or the edition is 2015.
+fn forwarded(arguments: &[String]) -> Option<Vec<String>> {
     let mut kept = Vec::new();
     let mut arguments = arguments.iter();
     while let Some(argument) = arguments.next() {
@@ -249,13 +264,14 @@ fn handed_on(arguments: &[String]) -> Option<Vec<String>> {
                 rest.is_empty() || !flag.starts_with("--") || rest.starts_with('=')
             })
         };
+        // A value that is not part of the argument is the next argument.
         let value_follows = |flag: &str| argument == flag;
-        if let Some(flag) = HANDED_ON.iter().find(|flag| is(flag)) {
+        if let Some(flag) = FORWARDED.iter().find(|flag| is(flag)) {
             kept.push(argument.clone());
             if value_follows(flag) {
                 kept.push(arguments.next()?.clone());
             }
-        } else if let Some(flag) = OF_RUSTDOC.iter().find(|flag| is(flag)) {
+        } else if let Some(flag) = RUSTDOC_ONLY.iter().find(|flag| is(flag)) {
             if value_follows(flag) {
                 arguments.next()?;
             }
@@ -268,7 +284,8 @@ fn handed_on(arguments: &[String]) -> Option<Vec<String>> {
     (edition && !is_2015).then_some(kept)
 }
 
-/// The places of all errors that the compiler printed.
+/// Returns the places of all errors that the compiler printed, with those of the macro calls that
+/// they come from.
 fn refused(text: &str) -> Vec<(String, u32)> {
     let diagnostics = text.lines().filter_map(|line| serde_json::from_str(line).ok());
     let errors = diagnostics.filter(|one: &Diagnostic| one.level == DiagnosticLevel::Error);
@@ -290,7 +307,7 @@ mod tests {
 
     fn of(arguments: &str) -> Option<String> {
         let arguments: Vec<String> = arguments.split(' ').map(str::to_owned).collect();
-        handed_on(&arguments).map(|kept| kept.join(" "))
+        forwarded(&arguments).map(|kept| kept.join(" "))
     }
 
     #[test]
@@ -301,7 +318,7 @@ mod tests {
         let expected =
             "--edition=2021 --target t --extern it=/it.rlib -L a -Lb -C c --cfg d --cap-lints warn";
         assert_eq!(of(call).as_deref(), Some(expected));
-        // In this edition a path begins at the root of the program.
+        // In edition 2015, paths start at the root of the program, not at the module.
         for call in ["--edition 2015 --test a", "--test a", "--edition 2021 -Zunknown"] {
             assert_eq!(of(call), None, "{call}");
         }

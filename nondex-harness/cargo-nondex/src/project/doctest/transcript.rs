@@ -1,58 +1,59 @@
-//! What rustdoc prints when each doctest that it runs is kept, and made to fail.
+//! Parses rustdoc's output when its run tool keeps each doctest and fails.
 
 use super::keep::KEPT;
 
-/// One doctest, as rustdoc reports it.
+/// Report of rustdoc on one doctest.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Told {
-    /// Its name, `src/lib.rs - item (line 3)`.
+pub(super) struct Report {
+    /// Name, such as `src/lib.rs - item (line 3)`.
     pub(super) name: String,
-    pub(super) fate: Fate,
+    pub(super) outcome: Outcome,
 }
 
-/// What became of it.
+/// Outcome of a doctest.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Fate {
-    /// It failed as every program does here, and was kept under this number.
+pub(super) enum Outcome {
+    /// The run tool kept the program under this number.
     Kept(u64),
-    /// It failed, and that made it pass: a program that must panic. It was kept, but it is not
-    /// known under which number.
+    /// The program must panic, so it passed because the run tool failed. It was kept under an
+    /// unknown number, because rustdoc does not print the output of doctests that pass.
     ShouldPanic,
-    /// It was only compiled, and that went as it had to.
+    /// The doctest is only compiled, and compiling had the expected result.
     Compiled,
-    /// It was not compiled.
+    /// The doctest is ignored, and was not compiled.
     Ignored,
-    /// It never came to run: rustdoc's own words.
+    /// The doctest could not be run. Has rustdoc's message.
     Broken(String),
 }
 
-/// The doctests in the order in which they ended; `None` when rustdoc stopped earlier.
-pub(super) fn read(text: &str) -> Option<Vec<Told>> {
+/// Parses the reports, in the order in which the doctests ended. Returns `None` if the summary is
+/// missing, because rustdoc failed earlier.
+pub(super) fn read(text: &str) -> Option<Vec<Report>> {
     if !text.lines().any(|line| line.starts_with("test result: ")) {
         return None;
     }
     let mut sections = sections(text);
-    let told = text.lines().filter_map(result).map(|(name, mode, end)| {
-        let fate = match (end, mode) {
+    let reports = text.lines().filter_map(result).map(|(name, mode, end)| {
+        let outcome = match (end, mode) {
             ("FAILED", _) => {
                 let own = sections.iter().position(|(named, _)| *named == name);
-                // A name that several have has as many sections.
+                // Several doctests may share a name. Each of them has a section.
                 let section = own.map_or("", |index| sections.remove(index).1);
                 match number(section) {
-                    Some(number) => Fate::Kept(number),
-                    None => Fate::Broken(section.trim().to_owned()),
+                    Some(number) => Outcome::Kept(number),
+                    None => Outcome::Broken(section.trim().to_owned()),
                 }
             }
-            ("ok", "compile" | "compile fail") => Fate::Compiled,
-            ("ok", _) => Fate::ShouldPanic,
-            _ => Fate::Ignored,
+            ("ok", "compile" | "compile fail") => Outcome::Compiled,
+            ("ok", _) => Outcome::ShouldPanic,
+            _ => Outcome::Ignored,
         };
-        Told { name: name.to_owned(), fate }
+        Report { name: name.to_owned(), outcome }
     });
-    Some(told.collect())
+    Some(reports.collect())
 }
 
-/// Name, mode and end in a line such as `test src/lib.rs - f (line 3) - compile ... ok`.
+/// Parses name, mode and result in a line such as `test src/lib.rs - f (line 3) - compile ... ok`.
 fn result(line: &str) -> Option<(&str, &str, &str)> {
     let (name, end) = line.strip_prefix("test ")?.rsplit_once(" ... ")?;
     let end = match end {
@@ -65,7 +66,7 @@ fn result(line: &str) -> Option<(&str, &str, &str)> {
     Some(known.map_or((name, "", end), |(name, mode)| (name, mode, end)))
 }
 
-/// The names of failed tests, each with what it wrote.
+/// Returns the names of failed tests, each with its output.
 fn sections(text: &str) -> Vec<(&str, &str)> {
     const START: &str = "\n---- ";
     const AFTER_NAME: &str = " stdout ----\n";
@@ -74,7 +75,7 @@ fn sections(text: &str) -> Vec<(&str, &str)> {
     parts.next();
     for part in parts {
         if let Some((name, body)) = part.split_once(AFTER_NAME) {
-            // The last one is followed by the list of names.
+            // The list of failed tests follows the last section.
             let body = body.split_once("\n\nfailures:\n").map_or(body, |(body, _)| body);
             found.push((name, body));
         }
@@ -82,7 +83,7 @@ fn sections(text: &str) -> Vec<(&str, &str)> {
     found
 }
 
-/// The number in what a kept program seems to have written.
+/// Returns the number that the run tool printed in a section.
 fn number(section: &str) -> Option<u64> {
     section.lines().rev().find_map(|line| line.strip_prefix(KEPT)?.parse().ok())
 }
@@ -128,17 +129,18 @@ test result: FAILED. 4 passed; 2 failed; 1 ignored; 0 measured; 0 filtered out; 
         let broken =
             "error[E0308]: mismatched types\n  --> src/lib.rs:30:13\n\nCouldn't compile the test.";
         let expected = [
-            ("src/lib.rs - (line 1)", Fate::Kept(3)),
-            ("src/lib.rs - f (line 12)", Fate::ShouldPanic),
-            ("src/lib.rs - f (line 15)", Fate::Ignored),
-            ("src/lib.rs - f (line 21)", Fate::Compiled),
-            ("src/lib.rs - f (line 18)", Fate::Compiled),
-            ("src/lib.rs - A<b - c>::g (line 9)", Fate::ShouldPanic),
-            ("src/lib.rs - f (line 29)", Fate::Broken(broken.to_owned())),
+            ("src/lib.rs - (line 1)", Outcome::Kept(3)),
+            ("src/lib.rs - f (line 12)", Outcome::ShouldPanic),
+            ("src/lib.rs - f (line 15)", Outcome::Ignored),
+            ("src/lib.rs - f (line 21)", Outcome::Compiled),
+            ("src/lib.rs - f (line 18)", Outcome::Compiled),
+            ("src/lib.rs - A<b - c>::g (line 9)", Outcome::ShouldPanic),
+            ("src/lib.rs - f (line 29)", Outcome::Broken(broken.to_owned())),
         ];
-        let told = read(TEXT).unwrap();
-        let told: Vec<_> = told.into_iter().map(|told| (told.name, told.fate)).collect();
-        assert_eq!(told, expected.map(|(name, fate)| (name.to_owned(), fate)));
+        let reports = read(TEXT).unwrap();
+        let found: Vec<_> =
+            reports.into_iter().map(|report| (report.name, report.outcome)).collect();
+        assert_eq!(found, expected.map(|(name, outcome)| (name.to_owned(), outcome)));
     }
 
     #[test]
@@ -148,13 +150,13 @@ test result: FAILED. 4 passed; 2 failed; 1 ignored; 0 measured; 0 filtered out; 
             "test a (line 1) ... FAILED\ntest a (line 1) ... FAILED\n\n{one}4\n\n\n{one}7\n\n\n\
              failures:\n    a (line 1)\n\ntest result: FAILED."
         );
-        let told = read(&text).unwrap();
-        let fates: Vec<_> = told.into_iter().map(|told| told.fate).collect();
-        assert_eq!(fates, [Fate::Kept(4), Fate::Kept(7)]);
+        let reports = read(&text).unwrap();
+        let outcomes: Vec<_> = reports.into_iter().map(|report| report.outcome).collect();
+        assert_eq!(outcomes, [Outcome::Kept(4), Outcome::Kept(7)]);
     }
 
     #[test]
-    fn a_rustdoc_that_ran_nothing_has_told_nothing() {
+    fn a_rustdoc_that_ran_nothing_has_reported_nothing() {
         assert_eq!(read("error: could not compile"), None);
         assert_eq!(read("\nrunning 0 tests\n\ntest result: ok. 0 passed"), Some(vec![]));
     }
