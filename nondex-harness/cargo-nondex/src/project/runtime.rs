@@ -1,5 +1,5 @@
-//! The runtime: the std facade and the `test` crate, built once for each toolchain into the user's
-//! cache.
+//! Builds the runtime, which is the std facade and the `test` crate, once for each toolchain, into
+//! the user's cache.
 
 mod cache;
 mod kept;
@@ -20,36 +20,37 @@ use super::{atomics, std_order};
 use crate::atomic_file;
 use crate::error::{Error, Result};
 
-/// The file with the note on the order of its collections, which may be empty.
+/// File with the note on the order of the runtime's collections. Empty if there is no note.
 const ORDER: &str = "order.txt";
 
-/// The file that has why atomics cannot be instrumented over it, which may be nothing.
+/// File with the reason why crates over the runtime cannot have instrumented atomics. Empty if they
+/// can.
 const ATOMICS: &str = "atomics.txt";
 
-/// A built runtime.
+/// Built runtime.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Runtime {
-    /// Identifies the sources and the toolchain; part of the path of every file below.
+    /// Key of the sources and the toolchain. It is part of the path of every file below.
     pub key: String,
-    /// Identifies what is in its libraries: two builds with one key need not be the same to the
-    /// compiler.
+    /// Key of the content of the libraries. To the compiler, two builds with the same `key` may be
+    /// different.
     pub content: String,
-    /// `libstd-*.rlib`.
+    /// Path of `libstd-*.rlib`.
     pub std: Utf8PathBuf,
-    /// `libtest-*.rlib`.
+    /// Path of `libtest-*.rlib`.
     pub test: Utf8PathBuf,
-    /// The folder of all libraries, for `-L dependency=`.
+    /// Folder of all libraries, for `-L dependency=`.
     pub libraries: Utf8PathBuf,
-    /// The library that observes the programs that tests start, where there is one.
+    /// Library that observes the programs that tests start, if there is one.
     pub preload: Option<Utf8PathBuf>,
 }
 
 impl Runtime {
-    /// The runtime that `recipe` makes, built now if the cache has none that is whole. Building
-    /// takes less than twenty seconds on two cores.
+    /// Returns the runtime of `recipe`. Builds it if the cache has no undamaged one, which takes
+    /// less than twenty seconds on two cores.
     ///
     /// # Errors
-    /// When the cache cannot be written, or the runtime does not build.
+    /// Returns an error if the cache cannot be written, or the runtime does not build.
     pub fn of(recipe: &Recipe<'_>) -> Result<Self> {
         let key = recipe.key();
         let cache = cache_dir()?;
@@ -74,24 +75,25 @@ impl Runtime {
             .ok_or_else(|| Error::setup(format!("the runtime just built in `{home}` is gone")))
     }
 
-    /// The note when the order of its collections is not known to be that of the toolchain's std.
-    /// It is found out when it is first needed, in a second or two, and kept with the runtime.
+    /// Returns a note if the order of the runtime's collections is not known to be that of the
+    /// toolchain's std. The first call compares the two, which takes a second or two. The result is
+    /// kept with the runtime.
     pub(super) fn order_note(&self, toolchain: &Toolchain, target: &str) -> Option<String> {
         self.found_once(ORDER, || std_order::compare(toolchain, target, &self.std))
     }
 
-    /// Why crates over it cannot be compiled so that their atomics are instrumented, if they
-    /// cannot: found out and kept in the same way.
+    /// Returns the reason why crates over the runtime cannot be compiled with instrumented atomics,
+    /// if there is one. The first call tests it. The result is kept with the runtime.
     pub(super) fn atomics_obstacle(&self, toolchain: &Toolchain, target: &str) -> Option<String> {
         self.found_once(ATOMICS, || atomics::obstacle(toolchain, target, &self.std))
     }
 
-    /// What `find` found when it was first asked for, kept in a file of this name.
+    /// Returns the result of `find`, which is called once and kept in the file `name`.
     fn found_once(&self, name: &str, find: impl FnOnce() -> Option<String>) -> Option<String> {
         let kept = self.libraries.join(name);
         let found = fs::read_to_string(&kept).unwrap_or_else(|_| {
             let found = find().unwrap_or_default();
-            // One that cannot be kept is found out again.
+            // If the result cannot be kept, the next call computes it again.
             let _ = atomic_file::text(&kept, found.as_bytes());
             found
         });
@@ -99,7 +101,7 @@ impl Runtime {
     }
 }
 
-/// Builds a runtime in `work` and moves it to `home` when it is whole. Says what it does.
+/// Builds a runtime in `work`, and moves it to `home` once it is complete. Prints progress.
 fn build(recipe: &Recipe<'_>, work: &Utf8Path, home: &Utf8Path) -> Result<()> {
     let doing =
         |doing: &str, path: &Utf8Path, e| Error::setup(format!("failed to {doing} `{path}`: {e}"));
@@ -110,7 +112,7 @@ fn build(recipe: &Recipe<'_>, work: &Utf8Path, home: &Utf8Path) -> Result<()> {
     let built = recipe.build(work).and_then(|manifest| {
         manifest.write(work).map_err(|e| doing("write the manifest in", work, e))?;
         match fs::rename(work, home) {
-            // Another run may have been faster; then its runtime is as good as ours.
+            // The rename fails if a concurrent build created `home` first. Its runtime serves too.
             Err(e) if !Manifest::is_in(home) => Err(doing("create", home, e)),
             _ => Ok(()),
         }

@@ -1,4 +1,4 @@
-//! The per-user folder of built runtimes.
+//! Finds and cleans the per-user folder of built runtimes.
 
 use std::fs;
 use std::time::Duration;
@@ -7,14 +7,14 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::error::{Error, Result};
 
-/// The environment variable that moves the cache.
+/// Environment variable with the path of the cache.
 pub const CACHE_VARIABLE: &str = "NONDEX_CACHE_DIR";
 
-/// The per-user folder of built runtimes: `NONDEX_CACHE_DIR`, else `nondex` below the platform's
-/// cache folder.
+/// Returns the per-user folder of built runtimes: `NONDEX_CACHE_DIR`, or else `nondex` below the
+/// platform's cache folder.
 ///
 /// # Errors
-/// When no home folder is known.
+/// Returns an error if none of the variables for these folders is set.
 pub fn cache_dir() -> Result<Utf8PathBuf> {
     let var = |name| {
         std::env::var(name).ok().filter(|value: &String| !value.is_empty()).map(Utf8PathBuf::from)
@@ -28,11 +28,12 @@ pub fn cache_dir() -> Result<Utf8PathBuf> {
         })
 }
 
-/// How old a folder must be that is taken for what an interrupted build left. No build takes so
-/// long, and on a cache that is shared between containers, process ids alone would not tell.
+/// Minimum age of a folder that counts as left by an interrupted build. No build takes this long.
+/// Process ids alone are not enough if containers share a cache: each has its own process ids.
 pub(super) const ABANDONED: Duration = Duration::from_mins(15);
 
-/// Removes what interrupted builds left: folders that end with the id of a process that is gone.
+/// Removes the folders of interrupted builds: those of at least this age whose extension is the id
+/// of a process that no longer exists.
 pub(super) fn sweep(cache: &Utf8Path, age: Duration) {
     for entry in cache.read_dir_utf8().into_iter().flatten().flatten() {
         let process = entry.path().extension().map(str::parse::<u32>);
@@ -55,7 +56,7 @@ mod tests {
         let temporary = tempfile::tempdir().unwrap();
         let cache = Utf8Path::from_path(temporary.path()).unwrap();
         let running = format!("0123456789abcdef.{}", std::process::id());
-        // Above the largest id that Linux gives.
+        // Larger than any process id on Linux.
         let gone = "0123456789abcdef.4194305";
         let folders = ["0123456789abcdef", &running, gone, "other"];
         for folder in folders {

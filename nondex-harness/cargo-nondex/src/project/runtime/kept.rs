@@ -1,4 +1,4 @@
-//! A built runtime as it is kept in the cache, and how it is known to be whole.
+//! Manifest of a runtime in the cache, which shows whether the runtime is complete and undamaged.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -9,14 +9,14 @@ use serde::{Deserialize, Serialize};
 
 use super::Runtime;
 
-/// The start of the file name of the library that is put before libc in the programs that tests
+/// Prefix of the file name of the library that is loaded before libc in the programs that tests
 /// start.
 const PRELOAD: &str = "libnondex_preload.";
 
-/// The file that marks a built runtime as complete.
+/// File that marks a built runtime as complete.
 const MANIFEST: &str = "runtime.json";
 
-/// What is kept in the cache.
+/// Manifest of a runtime in the cache, with the file names of its libraries.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Manifest {
     std: String,
@@ -25,20 +25,23 @@ pub(super) struct Manifest {
     libraries: Vec<Library>,
 }
 
-/// A file of the cache, and how it is known to be whole: at the same length and time it is not
-/// read, else its content decides (a cache that was copied or restored has other times).
+/// Library in the cache, with its expected state. A library with the same length and modification
+/// time is not read. With another time, its content decides, because copying a cache changes times.
 #[derive(Debug, Serialize, Deserialize)]
 struct Library {
     name: String,
     length: u64,
-    /// When it was last written, in seconds since 1970.
+    /// Modification time, in seconds since 1970.
     modified: i64,
+    /// Hash of the content.
     content: u64,
 }
 
 impl Manifest {
-    /// Copies the libraries that cargo left in `built` to `home`; an error that names what failed,
-    /// or what is missing.
+    /// Copies the libraries that cargo built in `built` to `home`.
+    ///
+    /// # Errors
+    /// Returns a message if a file cannot be copied, or a library is missing.
     pub(super) fn collect(built: &Utf8Path, home: &Utf8Path) -> Result<Self, String> {
         let mut manifest = Manifest::default();
         for (dir, extension) in
@@ -61,6 +64,7 @@ impl Manifest {
         Ok(manifest)
     }
 
+    /// Copies a library to `home`, and adds it to the manifest.
     fn add(&mut self, library: &Utf8Path, home: &Utf8Path) -> std::io::Result<()> {
         let name = library.file_name().unwrap_or_default().to_owned();
         let bytes = fs::read(library)?;
@@ -82,18 +86,18 @@ impl Manifest {
         Ok(())
     }
 
-    /// Writes it into `home`, which makes what is there a whole runtime.
+    /// Writes the manifest to `home`, which marks the runtime there as complete.
     pub(super) fn write(&self, home: &Utf8Path) -> std::io::Result<()> {
         let text = serde_json::to_string(self).expect("a manifest has no map");
         fs::write(home.join(MANIFEST), text)
     }
 
-    /// Whether there is one in `home`.
+    /// Returns whether `home` has a manifest.
     pub(super) fn is_in(home: &Utf8Path) -> bool {
         home.join(MANIFEST).is_file()
     }
 
-    /// Identifies what is in the libraries of the runtime with this key.
+    /// Returns the key of the content of the libraries. `key` is the key of the runtime.
     fn content(&self, key: &str) -> String {
         let contents: Vec<u64> = self.libraries.iter().map(|one| one.content).collect();
         format!("{key}-{:016x}", hash::of(&contents))
@@ -101,6 +105,7 @@ impl Manifest {
 }
 
 impl Library {
+    /// Returns whether the library in `home` is unchanged.
     fn check(&self, home: &Utf8Path) -> std::io::Result<bool> {
         let path = home.join(&self.name);
         let metadata = fs::metadata(&path)?;
@@ -111,8 +116,10 @@ impl Library {
     }
 }
 
-/// The runtime in `home`: `None` when there is none, an error that names the problem when it is not
-/// whole.
+/// Loads the runtime in `home`. Returns `None` if the folder does not exist.
+///
+/// # Errors
+/// Returns a message if the runtime is incomplete or damaged.
 pub(super) fn load(home: &Utf8Path, key: &str) -> Result<Option<Runtime>, String> {
     let Ok(text) = fs::read_to_string(home.join(MANIFEST)) else {
         return if home.exists() { Err(format!("`{home}` has no {MANIFEST}")) } else { Ok(None) };

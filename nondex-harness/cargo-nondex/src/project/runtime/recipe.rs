@@ -1,4 +1,4 @@
-//! How a runtime is built, by cargo, from the sources that this program carries.
+//! Builds a runtime with cargo from the sources that are part of this program.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -15,38 +15,39 @@ use crate::program;
 use crate::project::atomics;
 use crate::project::toolchain::{Toolchain, own};
 
-/// Every file of the runtime's sources: path and text.
+/// Files of the runtime's sources: path and text of each.
 static SOURCES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/sources.rs"));
 
-/// How the runtime is compiled. Its crates must not collide with the same ones in the user's graph.
+/// Flags of rustc for the runtime. With this metadata, its crates do not collide with the same
+/// crates in the user's dependency graph.
 const RUSTFLAGS: &str = "-Cmetadata=nondex-runtime -Cembed-bitcode=no -Cdebuginfo=0";
 
-/// What leaves std's own maps and sets in place, whose order no seed decides.
+/// Flag that keeps std's own maps and sets, whose order no seed controls.
 const STD_COLLECTIONS: &str = " --cfg nondex_std_collections";
 
-/// How many crates of it are compiled at a time, at least: one is mostly done by one thread, and
-/// the longest begins last.
+/// Minimum number of cargo's parallel jobs. The compiler uses mostly one thread for a crate, and
+/// the crate that takes longest starts last.
 const JOBS: usize = 4;
 
-/// What a runtime is built for, and how.
+/// Options for building a runtime.
 #[derive(Clone, Copy, Debug)]
 pub struct Recipe<'a> {
-    /// What compiles it.
+    /// Toolchain that compiles the runtime.
     pub toolchain: &'a Toolchain,
-    /// The target triple.
+    /// Target triple.
     pub target: &'a str,
-    /// Whether nothing may be downloaded.
+    /// Whether downloads are forbidden.
     pub offline: bool,
-    /// Whether it has what observes the network.
+    /// Whether the runtime observes the network.
     pub network: bool,
-    /// Whether it has maps and sets that choose their order.
+    /// Whether the runtime replaces std's maps and sets by ones whose order is controlled.
     pub collections: bool,
-    /// Whether what is compiled is not shown.
+    /// Whether progress output is off.
     pub quiet: bool,
 }
 
 impl Recipe<'_> {
-    /// Identifies what is built: its sources, its toolchain and how they are compiled.
+    /// Returns the key of the runtime, a hash of its sources, its toolchain and the options.
     pub(super) fn key(&self) -> String {
         let key = hash::of(&(
             SOURCES,
@@ -58,12 +59,16 @@ impl Recipe<'_> {
         format!("{key:016x}")
     }
 
+    /// Returns the flags of rustc for these options.
     fn rustflags(&self) -> String {
         let more = if self.collections { "" } else { STD_COLLECTIONS };
         format!("{RUSTFLAGS}{more}")
     }
 
-    /// Builds the runtime in `work`, an empty folder, and moves its libraries to the top of it.
+    /// Builds the runtime in `work`, an empty folder. Leaves only the libraries there.
+    ///
+    /// # Errors
+    /// Returns an error if files cannot be written, or the runtime does not build.
     pub(super) fn build(&self, work: &Utf8Path) -> Result<Manifest> {
         let source = work.join("src");
         write_sources(&source).map_err(|what| self.failed(&what))?;
@@ -80,31 +85,36 @@ impl Recipe<'_> {
         Ok(manifest)
     }
 
+    /// Returns the error for a failed build.
     fn failed(&self, what: &str) -> Error {
         Error::setup(format!("failed to build the runtime for {}: {what}", self.target))
     }
 
-    /// Compiles it. What was downloaded to build this program is enough, so the network is used
-    /// only when that fails. Where this program was not built with its own lock file, what it was
-    /// built with serves too.
+    /// Compiles the runtime.
+    ///
+    /// The first attempt is offline, because the dependencies were downloaded to build this
+    /// program. The second one may use the network. The last one is offline and without the lock
+    /// file. It succeeds if this program was built without its lock file, so other versions of the
+    /// dependencies were downloaded.
     fn compile(&self, source: &Utf8Path, wrapper: Option<&str>) -> Result<()> {
-        let (mut status, mut said) = self.cargo(source, true, wrapper)?;
+        let (mut status, mut messages) = self.cargo(source, true, wrapper)?;
         if !status.success() && !self.offline {
-            (status, said) = self.cargo(source, false, wrapper)?;
+            (status, messages) = self.cargo(source, false, wrapper)?;
         }
         if !status.success() && fs::remove_file(source.join("Cargo.lock")).is_ok() {
-            // When that fails too, what the lock file led to is nearer to the cause.
+            // If this fails too, the messages of the attempt with the lock file are reported,
+            // because they are closer to the cause.
             (status, _) = self.cargo(source, true, wrapper)?;
         }
-        if status.success() { Ok(()) } else { Err(self.failed(&said)) }
+        if status.success() { Ok(()) } else { Err(self.failed(&messages)) }
     }
 
-    /// Calls cargo, and shows what it compiles unless it is to be quiet. How it ended, and what
-    /// else it said.
+    /// Runs cargo, and prints the crates that it compiles unless `quiet`. Returns cargo's exit
+    /// status and its other messages.
     ///
     /// # Errors
-    /// When it cannot be run, and when a signal ended it: somebody does not want to wait, so it is
-    /// not to be tried again.
+    /// Returns an error if cargo cannot be run. Returns one also if a signal ended cargo, so that
+    /// another attempt does not follow the user's interrupt.
     fn cargo(
         &self,
         source: &Utf8Path,
@@ -138,7 +148,7 @@ impl Recipe<'_> {
             let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
             command.arg(format!("--jobs={}", cores.max(JOBS)));
         }
-        // Nothing of the project's own build may reach this one.
+        // The settings of the project's own build must not affect this build.
         for name in [
             "CARGO_ENCODED_RUSTFLAGS",
             "RUSTC_WRAPPER",
@@ -162,19 +172,19 @@ impl Recipe<'_> {
             .spawn()
             .map_err(failed)?;
         let stderr = child.stderr.take().expect("stderr is piped");
-        let mut said = String::new();
+        let mut messages = String::new();
         for line in BufReader::new(stderr).lines() {
             let line = line.map_err(failed)?;
             match line.trim_start().strip_prefix("Compiling ") {
                 Some(_) if self.quiet => {}
-                // Without the folder, which is gone when it is read.
+                // The folder after the name is temporary, so it is not printed.
                 Some(package) => anstream::eprintln!(
                     "   Compiling {} of the runtime",
                     package.split(" (").next().unwrap_or(package)
                 ),
                 None => {
-                    said.push_str(&line);
-                    said.push('\n');
+                    messages.push_str(&line);
+                    messages.push('\n');
                 }
             }
         }
@@ -182,7 +192,7 @@ impl Recipe<'_> {
         if status.signal().is_some() {
             return Err(Error::build("interrupted while the runtime was built"));
         }
-        Ok((status, said))
+        Ok((status, messages))
     }
 }
 
