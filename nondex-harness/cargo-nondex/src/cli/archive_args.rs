@@ -1,4 +1,4 @@
-//! `cargo nondex archive`: which tests are packed, and where.
+//! Options of `cargo nondex archive`.
 
 use camino::Utf8PathBuf;
 use clap::Args;
@@ -7,7 +7,7 @@ use super::build_args::BuildArgs;
 use super::config_args::ConfigArgs;
 use crate::project;
 
-/// The options of `cargo nondex archive`.
+/// Options of `cargo nondex archive`.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Archive options")]
 pub struct ArchiveArgs {
@@ -26,16 +26,16 @@ pub struct ArchiveArgs {
     #[arg(long)]
     pub no_sources: bool,
 
-    /// Which configuration.
+    /// Configuration options.
     #[command(flatten)]
     pub config: ConfigArgs,
 
-    /// What is built.
+    /// Build options.
     #[command(flatten)]
     pub build: BuildArgs,
 }
 
-/// The name of an archive.
+/// Parses the file name of an archive.
 fn name(text: &str) -> Result<Utf8PathBuf, String> {
     let file = Utf8PathBuf::from(text);
     project::is_name_of_archive(&file).map(|()| file)

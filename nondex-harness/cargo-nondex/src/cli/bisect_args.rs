@@ -1,11 +1,11 @@
-//! `cargo nondex bisect`: which test, and between which commits.
+//! Options of `cargo nondex bisect`.
 
 use camino::Utf8PathBuf;
 use clap::Args;
 
 use super::location_args::LocationArgs;
 
-/// The options of `cargo nondex bisect`.
+/// Options of `cargo nondex bisect`.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Bisect options")]
 pub struct BisectArgs {
@@ -33,7 +33,7 @@ pub struct BisectArgs {
     #[arg(long, help_heading = "Manifest options")]
     pub offline: bool,
 
-    /// Where the project is.
+    /// Location of the project.
     #[command(flatten)]
     pub location: LocationArgs,
 }

@@ -1,11 +1,11 @@
-//! How long a search may take.
+//! Options that limit the duration of a search.
 
 use clap::Args;
 
 use super::values::{Switch as _, factor};
 use crate::judge::options::DEFAULT_BUDGET_FACTOR;
 
-/// The options that limit a search, or do not.
+/// Options that limit a search, or remove the limit.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Campaign options")]
 pub struct BudgetArgs {
@@ -20,7 +20,8 @@ pub struct BudgetArgs {
 }
 
 impl BudgetArgs {
-    /// For how many times as long as one run of all tests is explored; `None` without a limit.
+    /// Returns the maximum duration of exploration as a multiple of one run of all tests, or `None`
+    /// without a limit.
     pub fn factor(&self) -> Option<f64> {
         let is_limited = self.thorough != Some(true);
         is_limited.then(|| self.budget_factor.unwrap_or(DEFAULT_BUDGET_FACTOR))

@@ -1,4 +1,4 @@
-//! What is built, and how: the flags of `cargo test`, by cargo's names.
+//! Build options: the flags of `cargo test`, with cargo's names.
 
 use std::num::NonZeroUsize;
 
@@ -6,10 +6,10 @@ use camino::{Utf8Path, Utf8PathBuf};
 use clap::Args;
 
 use super::location_args::LocationArgs;
-use super::values::{Switch as _, processors, words};
+use super::values::{Switch as _, one_of, processors};
 use crate::project::{BuildPlan, Mode};
 
-/// Cargo's selection of packages, targets, features and profile, and the files it works on.
+/// Cargo's options for packages, targets, features, profile and files.
 #[derive(Args, Clone, Debug, Default)]
 pub struct BuildArgs {
     /// Package to test
@@ -118,7 +118,7 @@ pub struct BuildArgs {
     pub races: bool,
 
     /// Whole program, or only what imports `nondex-collections` [default: program]
-    #[arg(long, value_name = "MODE", value_parser = words(Mode::ALL, Mode::name))]
+    #[arg(long, value_name = "MODE", value_parser = one_of(Mode::ALL, Mode::name))]
     #[arg(help_heading = "Compilation options")]
     pub mode: Option<Mode>,
 
@@ -144,7 +144,7 @@ pub struct BuildArgs {
 }
 
 impl BuildArgs {
-    /// Whether only some of the packages or targets are built that could be.
+    /// Returns whether the options select only some packages or targets.
     pub fn is_narrowed(&self) -> bool {
         let names =
             [&self.packages, &self.exclude, &self.bin, &self.example, &self.test, &self.bench];
@@ -152,7 +152,7 @@ impl BuildArgs {
         names.into_iter().any(|names| !names.is_empty()) || kinds.contains(&true)
     }
 
-    /// What is built when the command is given in `directory`.
+    /// Returns the build plan for a command that starts in `directory`.
     pub fn plan(&self, directory: &Utf8Path) -> BuildPlan {
         BuildPlan {
             directory: directory.to_owned(),
@@ -176,8 +176,9 @@ impl BuildArgs {
         }
     }
 
+    /// Returns cargo's arguments that select targets.
     fn targets(&self) -> Vec<String> {
-        let kinds = words_of([
+        let kinds = set_flags([
             ("--lib", self.lib),
             ("--bins", self.bins),
             ("--examples", self.examples),
@@ -191,22 +192,25 @@ impl BuildArgs {
             ("--test", &self.test),
             ("--bench", &self.bench),
         ];
-        let named = named.into_iter().flat_map(|(flag, names)| with(flag, names));
-        kinds.into_iter().chain(named).collect()
+        kinds
+            .into_iter()
+            .chain(named.into_iter().flat_map(|(flag, names)| with_values(flag, names)))
+            .collect()
     }
 
+    /// Returns cargo's arguments for features and profile.
     fn flags(&self) -> Vec<String> {
-        let mut words = words_of([
+        let mut flags = set_flags([
             ("--all-features", self.all_features.unwrap_or(false)),
             ("--no-default-features", self.no_default_features.unwrap_or(false)),
             ("--release", self.release),
         ]);
-        words.extend(with("--features", &self.features));
-        words.extend(with("--profile", self.cargo_profile.as_slice()));
-        words
+        flags.extend(with_values("--features", &self.features));
+        flags.extend(with_values("--profile", self.cargo_profile.as_slice()));
+        flags
     }
 
-    /// Where the project is, for another command.
+    /// Returns the location of the project, for a command that does not build.
     pub fn location(&self) -> LocationArgs {
         LocationArgs {
             manifest_path: self.manifest_path.clone(),
@@ -215,12 +219,12 @@ impl BuildArgs {
     }
 }
 
-/// The flags that are set.
-fn words_of<const N: usize>(flags: [(&str, bool); N]) -> Vec<String> {
+/// Returns the flags that are set.
+fn set_flags<const N: usize>(flags: [(&str, bool); N]) -> Vec<String> {
     flags.into_iter().filter(|(_, is_set)| *is_set).map(|(flag, _)| flag.to_owned()).collect()
 }
 
-/// A flag before each of its values.
-fn with<'a>(flag: &'a str, values: &'a [String]) -> impl Iterator<Item = String> {
+/// Returns the values, each after the flag.
+fn with_values<'a>(flag: &'a str, values: &'a [String]) -> impl Iterator<Item = String> {
     values.iter().flat_map(move |value| [flag, value]).map(str::to_owned)
 }

@@ -1,9 +1,9 @@
-//! Which tests a change is for, and where it is kept what became of them before.
+//! Options that select tests by a change, and the folder of their history.
 
 use camino::Utf8PathBuf;
 use clap::Args;
 
-/// The options of a command that remembers what became of each test.
+/// Options of commands that keep a history of each test.
 #[derive(Args, Clone, Debug, Default)]
 pub struct ChangedArgs {
     /// Run only tests that are new or may run what is different from this commit [default: HEAD, or

@@ -1,10 +1,10 @@
-//! `cargo nondex check`: everything that finds flaky tests, for CI.
+//! Options of `cargo nondex check`, which runs all searches for flaky tests in CI.
 
 use clap::Args;
 
 use super::run_args::RunArgs;
 
-/// The options of `cargo nondex check`: those of `run`.
+/// Options of `cargo nondex check`: those of `run`.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Check options")]
 pub struct CheckArgs {
@@ -17,7 +17,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "REV")]
     pub base: Option<String>,
 
-    /// What else is tried.
+    /// Options of the campaign.
     #[command(flatten)]
     pub run: RunArgs,
 }

@@ -1,11 +1,11 @@
-//! `cargo nondex classify`: how often a test is run again before nothing more is tried.
+//! Options of `cargo nondex classify`.
 
 use clap::Args;
 
 use super::run_args::RunArgs;
 use crate::judge::reruns::RerunCounts;
 
-/// The options of `cargo nondex classify`.
+/// Options of `cargo nondex classify`.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Classify options")]
 pub struct ClassifyArgs {
@@ -22,13 +22,13 @@ pub struct ClassifyArgs {
     #[arg(long, value_name = "N", default_value = "100")]
     pub natural: u64,
 
-    /// What is tried first.
+    /// Options of the campaign that comes first.
     #[command(flatten)]
     pub run: RunArgs,
 }
 
 impl ClassifyArgs {
-    /// How often a test is run under each circumstance.
+    /// Returns the maximum number of runs of a test under each circumstance.
     pub const fn limits(&self) -> RerunCounts {
         RerunCounts::new(self.alone, self.circumstances, self.natural)
     }

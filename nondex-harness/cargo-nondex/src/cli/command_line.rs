@@ -1,4 +1,4 @@
-//! The command line as a whole: `cargo nondex [COMMAND] [OPTIONS]`.
+//! Parses the whole command line: `cargo nondex [COMMAND] [OPTIONS]`.
 
 use std::ffi::OsString;
 
@@ -48,7 +48,7 @@ pub struct CommandLine {
     output: OutputArgs,
 }
 
-/// What to do.
+/// Command to run.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Command {
     /// Run the tests under seeds and find those that are flaky (the default)
@@ -101,7 +101,7 @@ pub enum Command {
 }
 
 impl Command {
-    /// The options of a campaign, of the commands that run one.
+    /// Returns the options of the campaign, for commands that run one.
     pub fn campaign(&mut self) -> Option<&mut RunArgs> {
         match self {
             Command::Run(args) => Some(args),
@@ -112,7 +112,7 @@ impl Command {
         }
     }
 
-    /// How tests are run, of the commands that judge them.
+    /// Returns the options for running tests, for commands that judge tests.
     pub fn testing(&mut self) -> Option<&mut TestingArgs> {
         match self {
             Command::Order(args) => Some(&mut args.testing),
@@ -121,12 +121,12 @@ impl Command {
         }
     }
 
-    /// Whether tests are run and judged.
+    /// Returns whether the command runs and judges tests.
     pub fn runs_tests(&self) -> bool {
         self.clone().testing().is_some()
     }
 
-    /// The archive that the tests are taken from.
+    /// Returns the options for an archive, for commands that can take tests from one.
     pub fn archive(&mut self) -> Option<&mut ExtractArgs> {
         match self {
             Command::Replay(args) => Some(&mut args.archive),
@@ -134,7 +134,7 @@ impl Command {
         }
     }
 
-    /// What is built, and which tests of it are selected.
+    /// Returns the options for building and selecting tests, for commands that do this.
     pub fn project(&mut self) -> Option<&mut ProjectArgs> {
         match self {
             Command::Confirm(args) => Some(&mut args.project),
@@ -145,7 +145,7 @@ impl Command {
     }
 }
 
-/// The options of `cargo nondex completions`.
+/// Options of `cargo nondex completions`.
 #[derive(Args, Clone, Debug)]
 pub struct CompletionsArgs {
     /// The shell
@@ -153,7 +153,7 @@ pub struct CompletionsArgs {
     pub shell: clap_complete::Shell,
 }
 
-/// The options of `cargo nondex schema`.
+/// Options of `cargo nondex schema`.
 #[derive(Args, Clone, Debug)]
 pub struct SchemaArgs {
     /// What it is of
@@ -161,7 +161,7 @@ pub struct SchemaArgs {
     pub of: SchemaOf,
 }
 
-/// What has a schema.
+/// Format that has a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum SchemaOf {
     /// `report.json`, as `--message-format json` writes it.
@@ -172,15 +172,15 @@ pub enum SchemaOf {
     Configuration,
 }
 
-/// The options of `cargo nondex list`.
+/// Options of `cargo nondex list`.
 #[derive(Args, Clone, Debug)]
 pub struct ListArgs {
-    /// Which tests of what.
+    /// Project and selection of tests.
     #[command(flatten)]
     pub project: ProjectArgs,
 }
 
-/// The options of `cargo nondex models`.
+/// Options of `cargo nondex models`.
 #[derive(Args, Clone, Debug)]
 pub struct ModelsArgs {
     /// Only models whose `family/api` matches
@@ -188,25 +188,25 @@ pub struct ModelsArgs {
     pub filter: Option<regex::Regex>,
 }
 
-/// The options of `cargo nondex clean`.
+/// Options of `cargo nondex clean`.
 #[derive(Args, Clone, Debug)]
 pub struct CleanArgs {
     /// Also remove the runtimes that were built for this user, of all toolchains
     #[arg(long)]
     pub cache: bool,
 
-    /// Where the project is.
+    /// Location of the project.
     #[command(flatten)]
     pub location: LocationArgs,
 }
 
 impl CommandLine {
-    /// Parses the arguments of the process, its name first. As cargo's subcommand it gets its own
-    /// name, `nondex`, once more.
+    /// Parses the arguments of the process, which start with its name. If cargo starts it as a
+    /// subcommand, the second argument is `nondex`.
     ///
     /// # Errors
-    /// When they cannot be understood, and for `--help` and `--version`. clap's error shows which,
-    /// and prints itself.
+    /// Returns clap's error if the arguments are invalid, and for `--help` and `--version`. The
+    /// error distinguishes these cases, and can print itself.
     pub fn parse(
         args: impl IntoIterator<Item = OsString>,
     ) -> Result<(Command, OutputArgs), clap::Error> {
@@ -227,8 +227,8 @@ impl CommandLine {
     }
 }
 
-/// Refuses the name of a command after an option, and what is nearly one in its place: clap takes
-/// both for a filter, and the user would wait for a build.
+/// Checks that no filter is a command after an option, or a mistyped command at the first position.
+/// Clap accepts both as filters, and the user would wait for a build.
 fn expect_no_command(
     definition: &clap::Command,
     args: &[OsString],
@@ -260,11 +260,11 @@ fn expect_no_command(
     }
 }
 
-/// What stands under the short help text.
+/// Last line of the short help text.
 const TOPICS: &str =
     "cargo nondex help levels|verdicts|filtersets|exit-codes explains the words of the output";
 
-/// The table of exit codes under the help text.
+/// Returns the end of the long help text: the exit codes, and a note on profiles and variables.
 fn after_help() -> String {
     let mut text = String::from("Exit codes:\n");
     for (code, meaning) in ExitCode::ALL {

@@ -1,9 +1,9 @@
-//! Which configuration is read.
+//! Options that select the configuration.
 
 use camino::Utf8PathBuf;
 use clap::Args;
 
-/// The profile and the file.
+/// Profile and file of the configuration.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Config options")]
 pub struct ConfigArgs {

@@ -1,4 +1,4 @@
-//! `cargo nondex confirm`: which tests are run without this tool, and how often.
+//! Options of `cargo nondex confirm`, which runs tests without this tool.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use super::project_args::ProjectArgs;
 use super::seeds::Seeds;
 use super::values::{positive, seconds};
 
-/// The options of `cargo nondex confirm`.
+/// Options of `cargo nondex confirm`.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Confirm options")]
 pub struct ConfirmArgs {
@@ -26,7 +26,7 @@ pub struct ConfirmArgs {
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub timeout: Option<Duration>,
 
-    /// Which tests of what.
+    /// Project and selection of tests.
     #[command(flatten)]
     pub project: ProjectArgs,
 }

@@ -1,10 +1,10 @@
-//! `cargo nondex deflake`: which change is looked at.
+//! Options of `cargo nondex deflake`.
 
 use clap::Args;
 
 use super::run_args::RunArgs;
 
-/// The options of `cargo nondex deflake`: those of `run`.
+/// Options of `cargo nondex deflake`: those of `run`.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Deflake options")]
 pub struct DeflakeArgs {
@@ -17,7 +17,7 @@ pub struct DeflakeArgs {
     #[arg(long)]
     pub delayed: bool,
 
-    /// What is run.
+    /// Options of the campaign.
     #[command(flatten)]
     pub run: RunArgs,
 }

@@ -1,8 +1,9 @@
-//! nextest's options that decide what it shows: taken, so that one command line serves both.
+//! nextest's display options. They are accepted, so that the same command line works with both
+//! tools.
 
 use clap::Args;
 
-/// Options of `cargo nextest run` that change none of what is shown here.
+/// Options of `cargo nextest run` that have no effect on the output of this tool.
 #[derive(Args, Clone, Debug)]
 pub struct DisplayArgs {
     #[arg(long, hide = true, value_name = "LEVEL")]
@@ -26,7 +27,7 @@ pub struct DisplayArgs {
 }
 
 impl DisplayArgs {
-    /// Those of the options that say what is shown, and were given.
+    /// Returns the names of the given options, which have no effect.
     pub fn passed_over(&self) -> Vec<&'static str> {
         let options = [
             (self.status_level.is_some(), "--status-level"),

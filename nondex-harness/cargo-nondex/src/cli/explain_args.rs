@@ -1,11 +1,11 @@
-//! `cargo nondex explain`: which finding, and how long its culprit is searched.
+//! Options of `cargo nondex explain`.
 
 use camino::Utf8PathBuf;
 use clap::Args;
 
 use super::location_args::LocationArgs;
 
-/// The options of `cargo nondex explain`.
+/// Options of `cargo nondex explain`.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Explain options")]
 pub struct ExplainArgs {
@@ -21,7 +21,7 @@ pub struct ExplainArgs {
     #[arg(long, value_name = "FILE")]
     pub report: Option<Utf8PathBuf>,
 
-    /// Where the project is.
+    /// Location of the project.
     #[command(flatten)]
     pub location: LocationArgs,
 }

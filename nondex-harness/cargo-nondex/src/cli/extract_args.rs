@@ -1,11 +1,11 @@
-//! Tests from an archive, in place of those that cargo builds.
+//! Options for tests from an archive, in place of tests that cargo builds.
 
 use camino::Utf8PathBuf;
 use clap::Args;
 
 use crate::project::Extracted;
 
-/// Where an archive of built tests is, and where it is extracted.
+/// Archive of built tests, and the folder where it is extracted.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Archive options")]
 pub struct ExtractArgs {
@@ -22,12 +22,12 @@ pub struct ExtractArgs {
     #[arg(long, value_name = "DIR", requires = "archive_file")]
     pub workspace_remap: Option<Utf8PathBuf>,
 
-    /// Where it was extracted.
+    /// Folders of the extracted archive.
     #[arg(skip)]
     pub extracted: Option<Extracted>,
 }
 
-/// What was decided when the archive was packed.
+/// Options that were fixed when the archive was packed.
 const BUILD: [&str; 25] = [
     "packages",
     "workspace",

@@ -1,9 +1,9 @@
-//! Where else a report goes, in the formats of other tools.
+//! Options for further output files, in the formats of other tools.
 
 use camino::Utf8PathBuf;
 use clap::{Args, ValueEnum};
 
-/// When GitHub Actions is shown what was found.
+/// Condition for annotations of GitHub Actions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Annotations {
     /// Where it runs: `GITHUB_ACTIONS` is `true`.
@@ -15,7 +15,7 @@ pub enum Annotations {
     Never,
 }
 
-/// What else a report is written as.
+/// Further output files of a report.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Output options")]
 #[group(id = "files", multiple = true)]

@@ -1,4 +1,4 @@
-//! `cargo nondex known`: tests that may be flaky until a date.
+//! Options of `cargo nondex known`, for tests that may be flaky until a date.
 
 use chrono::NaiveDate;
 use clap::{Args, Subcommand};
@@ -6,15 +6,15 @@ use clap::{Args, Subcommand};
 use super::location_args::LocationArgs;
 use crate::findings::known::date;
 
-/// The options of `cargo nondex known`.
+/// Options of `cargo nondex known`.
 #[derive(Args, Clone, Debug)]
 pub struct KnownArgs {
-    /// What is done with the known flakes.
+    /// Action on the known flakes.
     #[command(subcommand)]
     pub action: KnownAction,
 }
 
-/// What is done with the known flakes.
+/// Action on the known flakes.
 #[derive(Clone, Debug, Subcommand)]
 pub enum KnownAction {
     /// Add a test that the last report calls flaky, with its cause: it does not fail a run until
@@ -27,7 +27,7 @@ pub enum KnownAction {
     Prune(KnownCheckArgs),
 }
 
-/// The options of `cargo nondex known add`.
+/// Options of `cargo nondex known add`.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Entry options")]
 pub struct KnownAddArgs {
@@ -51,15 +51,15 @@ pub struct KnownAddArgs {
     #[arg(long, value_name = "LINK")]
     pub link: Option<String>,
 
-    /// Where the project is.
+    /// Location of the project.
     #[command(flatten)]
     pub location: LocationArgs,
 }
 
-/// The options of `cargo nondex known check` and `prune`.
+/// Options of `cargo nondex known check` and `prune`.
 #[derive(Args, Clone, Debug)]
 pub struct KnownCheckArgs {
-    /// Where the project is.
+    /// Location of the project.
     #[command(flatten)]
     pub location: LocationArgs,
 }

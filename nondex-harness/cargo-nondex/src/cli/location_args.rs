@@ -1,9 +1,9 @@
-//! Where a project is, for the commands that build nothing.
+//! Options for the location of a project, for commands that do not build.
 
 use camino::Utf8PathBuf;
 use clap::Args;
 
-/// Where a project and what was found in it are.
+/// Location of a project and of its findings.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Manifest options")]
 pub struct LocationArgs {
@@ -17,13 +17,13 @@ pub struct LocationArgs {
 }
 
 impl LocationArgs {
-    /// The flags by which another command finds the same.
+    /// Returns the flags with which another command finds the same project.
     pub fn words(&self) -> Vec<String> {
         let paths = [("--manifest-path", &self.manifest_path), ("--target-dir", &self.target_dir)];
-        let flags = paths.into_iter().filter_map(|(flag, path)| {
-            let path = path.as_ref()?;
-            Some([flag.to_owned(), path.to_string()])
-        });
-        flags.flatten().collect()
+        paths
+            .into_iter()
+            .filter_map(|(flag, path)| Some([flag.to_owned(), path.as_ref()?.to_string()]))
+            .flatten()
+            .collect()
     }
 }

@@ -1,18 +1,18 @@
-//! `--max-fail`: after how many failures no other test is begun.
+//! Parses `--max-fail`, the number of failures after which no further test starts.
 
 use std::num::NonZeroUsize;
 use std::str::FromStr;
 
-/// The number of failures; `None` if all tests are run.
+/// Number of failures after which no further test starts, or `None` to run all tests.
 ///
-/// nextest's `N:wait` and `N:immediate` are read as `N`: a test that runs comes to its end.
+/// nextest's `N:wait` and `N:immediate` are parsed as `N`. Running tests are always finished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MaxFail(pub Option<NonZeroUsize>);
 
 impl MaxFail {
-    /// After the first failure no other test is begun.
+    /// Limit of one failure.
     pub const ONE: Self = MaxFail(Some(NonZeroUsize::MIN));
-    /// All tests are run.
+    /// No limit.
     pub const ALL: Self = MaxFail(None);
 }
 

@@ -1,4 +1,4 @@
-//! The command line, the environment variables, and the selection of tests.
+//! Parses the command line and its test filters.
 
 pub mod archive_args;
 pub mod bisect_args;

@@ -1,4 +1,4 @@
-//! Which models are switched on.
+//! Options that select models.
 
 use camino::Utf8Path;
 use cargo_metadata::Metadata;
@@ -9,7 +9,7 @@ use regex::Regex;
 
 use crate::error::{Error, Result};
 
-/// Switches models by name: `family/api`, such as `hash_map/std::collections::HashMap::iter`.
+/// Selection of models by name: `family/api`, such as `hash_map/std::collections::HashMap::iter`.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Campaign options")]
 pub struct ModelArgs {
@@ -30,32 +30,31 @@ pub struct ModelArgs {
     pub skip_files: Vec<String>,
 }
 
-/// The names of all models, an API once for each family it is recorded under.
+/// Returns the names of all models. An API has one name for each family that records it.
 pub fn model_names() -> impl Iterator<Item = String> {
     CATALOGUE.iter().flat_map(|model| model.families().iter().map(|family| model.name(*family)))
 }
 
 impl ModelArgs {
-    /// Whose calls are choices.
+    /// Returns the files whose calls are choices.
     pub fn files(&self) -> Files {
         Files { only: self.only_files.clone(), skip: self.skip_files.clone() }
     }
 
-    /// Refuses what is neither a file or folder nor a dependency of a workspace, with the path that
-    /// was meant from `here`, if any.
+    /// Checks the paths of `--files` and `--skip-files`.
     ///
     /// # Errors
-    /// When `--files` or `--skip-files` names such.
+    /// Returns an error if a path is no file, folder or dependency of the workspace. The error
+    /// suggests a path if the given one exists relative to `here`, the current folder.
     pub fn check_files(&self, metadata: &Metadata, here: &Utf8Path) -> Result<()> {
         let root = &metadata.workspace_root;
         for (flag, paths) in [("--files", &self.only_files), ("--skip-files", &self.skip_files)] {
             let Some(path) = paths.iter().find(|path| !is_source(path, metadata)) else { continue };
-            let meant = here.join(path);
-            let is_there = meant.exists();
-            let meant = meant.strip_prefix(root).ok().filter(|_| is_there);
-            let expected = meant.map_or_else(
+            let below_here = here.join(path);
+            let suggestion = below_here.strip_prefix(root).ok().filter(|_| below_here.exists());
+            let expected = suggestion.map_or_else(
                 || "expected a file, a folder or the name of a dependency.".to_owned(),
-                |meant| format!("did you mean `{meant}`?"),
+                |path| format!("did you mean `{path}`?"),
             );
             return Err(Error::usage(format!(
                 "`{flag} {path}` matches no source: {expected} Paths start at the root of the \
@@ -65,10 +64,10 @@ impl ModelArgs {
         Ok(())
     }
 
-    /// The names of the models that are off.
+    /// Returns the names of the models that are off.
     ///
     /// # Errors
-    /// When an expression matches no model, or no model is left on.
+    /// Returns an error if an expression matches no model, or no model is left on.
     pub fn models_off(&self) -> Result<Vec<String>> {
         for (flag, regex) in [("--models", &self.models), ("--skip-models", &self.skip_models)] {
             if let Some(regex) = regex
@@ -95,7 +94,7 @@ impl ModelArgs {
     }
 }
 
-/// Whether there may be source files of this path, as [`Files`] has it.
+/// Returns whether source files may have this path, in the format of [`Files`].
 fn is_source(path: &str, metadata: &Metadata) -> bool {
     let path = path.trim_end_matches('/');
     let first = path.split('/').next().unwrap_or_default();
@@ -110,7 +109,7 @@ fn is_source(path: &str, metadata: &Metadata) -> bool {
             || first == format!("{name}-{}", package.version)
             || package.source.as_ref().is_some_and(is_of_checkout)
     };
-    // What is below `library` is std's.
+    // Sources below `library` belong to std.
     metadata.workspace_root.join(path).exists()
         || first == "library"
         || metadata.packages.iter().any(is_of_package)
@@ -120,7 +119,7 @@ fn is_source(path: &str, metadata: &Metadata) -> bool {
 mod tests {
     use super::*;
 
-    /// A workspace with a dependency from the registry and one from git.
+    /// Returns a workspace with a dependency from the registry and one from git.
     fn metadata() -> Metadata {
         let package = |name: &str, source: Option<&str>| {
             serde_json::json!({

@@ -1,18 +1,18 @@
-//! What is done about the network.
+//! Network options.
 
 use clap::Args;
 use nondex_core::NetworkMode;
 
-use super::values::{Switch as _, words};
+use super::values::{Switch as _, one_of};
 use crate::judge::prerequisite::{Limit, Policy};
 
-/// The options about the network.
+/// Network options.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Network options")]
 pub struct NetworkArgs {
     /// Observe the network, block everything beyond the loopback, let single operations fail, or do
     /// not look at it [default: observe]
-    #[arg(long, value_name = "MODE", value_parser = words(NetworkMode::ALL, NetworkMode::name))]
+    #[arg(long, value_name = "MODE", value_parser = one_of(NetworkMode::ALL, NetworkMode::name))]
     pub network: Option<NetworkMode>,
 
     /// Hosts that are reached although the network is blocked or fails; `*.` matches subdomains
@@ -35,7 +35,7 @@ pub struct NetworkArgs {
 }
 
 impl NetworkArgs {
-    /// What these options ask for.
+    /// Returns the network policy of these options.
     pub fn policy(&self) -> Policy {
         let mode = self.network.unwrap_or_default();
         Policy {

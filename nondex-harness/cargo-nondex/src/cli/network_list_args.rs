@@ -1,10 +1,10 @@
-//! `cargo nondex network`: how tests that need the network are listed.
+//! Options of `cargo nondex network`, which lists tests that need the network.
 
 use clap::{Args, ValueEnum};
 
 use super::project_args::ProjectArgs;
 
-/// The options of `cargo nondex network`.
+/// Options of `cargo nondex network`.
 #[derive(Args, Clone, Debug)]
 pub struct NetworkListArgs {
     /// A table, arguments for libtest, or a filterset for nextest that leave these tests out
@@ -15,12 +15,12 @@ pub struct NetworkListArgs {
     #[arg(long, value_name = "HOST", value_delimiter = ',')]
     pub network_allow: Vec<String>,
 
-    /// Which tests of what.
+    /// Project and selection of tests.
     #[command(flatten)]
     pub project: ProjectArgs,
 }
 
-/// `--format`.
+/// Output format of the list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum ListFormat {
     /// Every test that asks for another machine, with the hosts.

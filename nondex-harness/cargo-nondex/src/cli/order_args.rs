@@ -1,4 +1,4 @@
-//! `cargo nondex order`: which orders of tests are tried.
+//! Options of `cargo nondex order`, which runs tests in other orders.
 
 use std::num::NonZeroUsize;
 
@@ -6,10 +6,10 @@ use clap::Args;
 
 use super::budget_args::BudgetArgs;
 use super::testing_args::TestingArgs;
-use super::values::{positive, words};
+use super::values::{one_of, positive};
 use crate::judge::order::{OrderOptions, Shuffle, Strategy};
 
-/// The options of `cargo nondex order`.
+/// Options of `cargo nondex order`.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Order options")]
 pub struct OrderArgs {
@@ -40,45 +40,45 @@ pub struct OrderArgs {
 
     /// What random orders exchange: the tests of each module, whole modules, or all tests
     #[arg(long, value_name = "tests|modules|all", default_value = "all")]
-    #[arg(value_parser = words(Shuffle::ALL, Shuffle::name))]
+    #[arg(value_parser = one_of(Shuffle::ALL, Shuffle::name))]
     pub shuffle: Shuffle,
 
     /// Orders to try, of original, reverse, random, tuscan, one-by-one, isolated, all [default:
     /// original,reverse,random]
     #[arg(long, value_name = "STRATEGIES", value_delimiter = ',')]
-    #[arg(value_parser = words(Strategy::ALL, Strategy::name))]
+    #[arg(value_parser = one_of(Strategy::ALL, Strategy::name))]
     pub strategies: Vec<Strategy>,
 
     /// How many processes each search for what one test depends on may take [default: 200]
     #[arg(long, value_name = "RUNS")]
     pub search_runs: Option<usize>,
 
-    /// How long that may take.
+    /// Limit of the search.
     #[command(flatten)]
     pub budget: BudgetArgs,
 
-    /// Which tests, and how they are run.
+    /// Selection of tests, and options for running them.
     #[command(flatten)]
     pub testing: TestingArgs,
 }
 
 impl OrderArgs {
-    /// What is tried.
+    /// Returns the options of the search.
     pub fn options(&self) -> OrderOptions {
-        let usual = OrderOptions::default();
+        let default = OrderOptions::default();
         OrderOptions {
             strategies: if self.strategies.is_empty() {
-                usual.strategies
+                default.strategies
             } else {
                 self.strategies.clone()
             },
-            orders: self.orders.unwrap_or(usual.orders),
+            orders: self.orders.unwrap_or(default.orders),
             seed: self.seed,
             shuffle: self.shuffle,
-            reruns: self.reruns.map_or(usual.reruns, NonZeroUsize::get),
+            reruns: self.reruns.map_or(default.reruns, NonZeroUsize::get),
             pairs: self.pairs,
             interleavings: self.interleavings,
-            search_runs: self.search_runs.unwrap_or(usual.search_runs),
+            search_runs: self.search_runs.unwrap_or(default.search_runs),
         }
     }
 }

@@ -1,8 +1,8 @@
-//! How results are shown.
+//! Output options.
 
 use clap::{ArgAction, Args, ValueEnum};
 
-/// What is written to stdout.
+/// Format of the output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum MessageFormat {
     /// Text for people.
@@ -14,7 +14,7 @@ pub enum MessageFormat {
     JsonLines,
 }
 
-/// When output is coloured.
+/// Condition for coloured output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Color {
     /// On a terminal, unless `NO_COLOR` is set.
@@ -26,7 +26,7 @@ pub enum Color {
     Never,
 }
 
-/// Format, colour and amount of output, of every command.
+/// Format, colour and amount of output, for all commands.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Output options")]
 pub struct OutputArgs {
@@ -49,7 +49,7 @@ pub struct OutputArgs {
 }
 
 impl OutputArgs {
-    /// When to colour: the flag, then cargo's own variable.
+    /// Returns the condition for colours: the option, or else cargo's own variable.
     pub fn color(&self) -> Color {
         self.color.unwrap_or_else(|| {
             let cargo = std::env::var("CARGO_TERM_COLOR").unwrap_or_default();
@@ -57,7 +57,7 @@ impl OutputArgs {
         })
     }
 
-    /// What `--color` means for cargo, which builds: a value for its `--config`.
+    /// Returns the value of cargo's `--config` that gives cargo the same `--color`.
     pub fn cargo_config(&self) -> Option<String> {
         let when = match self.color? {
             Color::Auto => "auto",

@@ -1,29 +1,30 @@
-//! `--partition`: one part of the tests, so that several machines divide them.
+//! Parses `--partition`, which selects one part of the tests, so that several machines share them.
 
 use std::str::FromStr;
 
 use nondex_core::hash;
 
-/// How tests are divided.
+/// Rule by which tests are divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// One after the other, across all binaries.
+    /// By their positions among the tests of all binaries.
     Slice,
-    /// By their names: a new test changes the part of no other.
+    /// By the hashes of their ids. A new test does not change the part of any other test.
     Hash,
 }
 
-/// One of several parts of the tests.
+/// Part of the tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Partition {
     kind: Kind,
-    /// From 0.
+    /// Index of the part, from 0.
     part: u64,
     parts: u64,
 }
 
 impl Partition {
-    /// Whether the test or binary with this id is in this part; `number` is its place among all.
+    /// Returns whether the test or binary with this id is in the part. `number` is its position
+    /// among all.
     pub fn contains(&self, number: usize, id: &str) -> bool {
         let place = match self.kind {
             Kind::Slice => number as u64,
@@ -41,7 +42,8 @@ impl FromStr for Partition {
             || format!("expected M/N, slice:M/N or hash:M/N with M from 1 to N, not `{text}`");
         let (kind, numbers) = match text.split_once(':') {
             None => (Kind::Slice, text),
-            // nextest's `count` takes every Nth test of each binary.
+            // nextest's `count` takes every Nth test of each binary. Here it is the same as
+            // `slice`.
             Some(("slice" | "count", numbers)) => (Kind::Slice, numbers),
             Some(("hash", numbers)) => (Kind::Hash, numbers),
             Some(_) => return Err(expected()),
@@ -67,8 +69,8 @@ mod tests {
             let parts: Vec<Partition> = parts.collect();
             for number in 0..100 {
                 let id = format!("pkg$test{number}");
-                let holding = parts.iter().filter(|part| part.contains(number, &id));
-                assert_eq!(holding.count(), 1, "{kind} {id}");
+                let containing = parts.iter().filter(|part| part.contains(number, &id));
+                assert_eq!(containing.count(), 1, "{kind} {id}");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Which tests of which project: what every command takes that builds tests and selects some.
+//! Options of all commands that build tests and select some of them.
 
 use clap::Args;
 
@@ -7,22 +7,22 @@ use super::config_args::ConfigArgs;
 use super::extract_args::ExtractArgs;
 use super::test_filter::FilterArgs;
 
-/// A project and some of its tests.
+/// Project, and selection of its tests.
 #[derive(Args, Clone, Debug, Default)]
 pub struct ProjectArgs {
-    /// Which tests.
+    /// Filters of tests.
     #[command(flatten)]
     pub filter: FilterArgs,
 
-    /// Which configuration.
+    /// Configuration options.
     #[command(flatten)]
     pub config: ConfigArgs,
 
-    /// Or from which archive.
+    /// Archive to take the tests from.
     #[command(flatten)]
     pub archive: ExtractArgs,
 
-    /// What is built.
+    /// Build options.
     #[command(flatten)]
     pub build: BuildArgs,
 }

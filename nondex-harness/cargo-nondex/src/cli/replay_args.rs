@@ -1,4 +1,4 @@
-//! `cargo nondex replay`: which finding, and how its run is watched.
+//! Options of `cargo nondex replay`.
 
 use std::ffi::OsString;
 use std::num::NonZeroU32;
@@ -11,9 +11,9 @@ use nondex_core::{Level, NetworkMode, Schedule};
 use super::build_args::BuildArgs;
 use super::extract_args::ExtractArgs;
 use super::model_args::ModelArgs;
-use super::values::{positive, seconds, words};
+use super::values::{one_of, positive, seconds};
 
-/// The options of `cargo nondex replay`.
+/// Options of `cargo nondex replay`.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Replay options")]
 pub struct ReplayArgs {
@@ -69,7 +69,7 @@ pub struct ReplayArgs {
     pub pause_at: Option<u64>,
 
     /// What was done about the network
-    #[arg(long, value_name = "MODE", value_parser = words(NetworkMode::ALL, NetworkMode::name))]
+    #[arg(long, value_name = "MODE", value_parser = one_of(NetworkMode::ALL, NetworkMode::name))]
     pub network: Option<NetworkMode>,
 
     /// Hosts that were reached all the same
@@ -107,26 +107,26 @@ pub struct ReplayArgs {
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub timeout: Option<Duration>,
 
-    /// Which models.
+    /// Selection of models.
     #[command(flatten)]
     pub models: ModelArgs,
 
-    /// Or from which archive.
+    /// Archive to take the tests from.
     #[command(flatten)]
     pub archive: ExtractArgs,
 
-    /// What is built; for a finding that is known, what was built then.
+    /// Build options. A recorded finding is built as it was then.
     #[command(flatten)]
     pub build: BuildArgs,
 }
 
 impl ReplayArgs {
-    /// Whether a run is requested, not a recorded finding.
+    /// Returns whether the options describe a run, not a recorded finding.
     pub const fn is_run(&self) -> bool {
         self.level.is_some() || self.clean || !self.after.is_empty()
     }
 
-    /// What stands before the executable when it is debugged.
+    /// Returns the debugger's command line, which comes before the executable.
     pub fn debugger(&self) -> Option<Vec<String>> {
         if self.gdb {
             return Some(vec!["gdb".to_owned(), "--args".to_owned()]);

@@ -1,20 +1,20 @@
-//! `cargo nondex report`: what was found before.
+//! Options of `cargo nondex report`, which shows earlier findings.
 
 use camino::Utf8PathBuf;
 use clap::{Args, Subcommand};
 
 use super::file_args::FileArgs;
 use super::location_args::LocationArgs;
-use super::values::words;
+use super::values::one_of;
 use crate::findings::DEFAULT_FILE;
 use crate::findings::skip_list::Distribution;
 
-/// The options of `cargo nondex report`.
+/// Options of `cargo nondex report`.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Report options")]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct ReportArgs {
-    /// What else is done with reports.
+    /// Other action on reports.
     #[command(subcommand)]
     pub action: Option<ReportAction>,
 
@@ -56,7 +56,7 @@ pub struct ReportArgs {
 
     /// Write the tests that may fail as lines for a package's list of tests to skip
     #[arg(long, value_name = "DISTRIBUTION")]
-    #[arg(value_parser = words(Distribution::ALL, Distribution::name))]
+    #[arg(value_parser = one_of(Distribution::ALL, Distribution::name))]
     #[arg(conflicts_with_all = ["list", "export", "history", "markdown"])]
     pub skip_list: Option<Distribution>,
 
@@ -66,16 +66,16 @@ pub struct ReportArgs {
     #[arg(conflicts_with_all = ["list", "export", "history"])]
     pub html: Option<Option<Utf8PathBuf>>,
 
-    /// What else it is written as.
+    /// Further output files.
     #[command(flatten)]
     pub files: FileArgs,
 
-    /// Where the project is.
+    /// Location of the project.
     #[command(flatten)]
     pub location: LocationArgs,
 }
 
-/// What else is done with reports.
+/// Other action on reports.
 #[derive(Clone, Debug, Subcommand)]
 pub enum ReportAction {
     /// Join the reports of several runs, such as of the jobs of a CI matrix: what they found
@@ -83,18 +83,18 @@ pub enum ReportAction {
     Merge(MergeArgs),
 }
 
-/// The options of `cargo nondex report merge`.
+/// Options of `cargo nondex report merge`.
 #[derive(Args, Clone, Debug)]
 pub struct MergeArgs {
     /// The reports, or folders with reports (`*.json`) in them
     #[arg(value_name = "PATH", required = true, help_heading = "Arguments")]
     pub paths: Vec<Utf8PathBuf>,
 
-    /// What else the report is written as.
+    /// Further output files.
     #[command(flatten)]
     pub files: FileArgs,
 
-    /// Where the project is.
+    /// Location of the project.
     #[command(flatten)]
     pub location: LocationArgs,
 }

@@ -1,4 +1,4 @@
-//! `cargo nondex run`: the options of a campaign.
+//! Options of `cargo nondex run`, which runs a campaign.
 
 use std::num::{NonZeroU32, NonZeroUsize};
 
@@ -12,7 +12,7 @@ use super::testing_args::TestingArgs;
 use super::values::{Switch as _, drawn, positive};
 use crate::judge::options::DEFAULT_SEEDS;
 
-/// The options of `cargo nondex run`.
+/// Options of `cargo nondex run`.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Campaign options")]
 pub struct RunArgs {
@@ -62,7 +62,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "RUNS")]
     pub search_runs: Option<usize>,
 
-    /// How long that may take.
+    /// Limit of the search.
     #[command(flatten)]
     pub budget: BudgetArgs,
 
@@ -76,21 +76,21 @@ pub struct RunArgs {
     #[arg(long, value_name = "FILE")]
     pub regressions: Option<Utf8PathBuf>,
 
-    /// Number of tests that may fail before no other one is begun.
+    /// Number of failed tests after which no further test starts.
     #[arg(skip)]
     pub max_fail: Option<NonZeroUsize>,
 
-    /// Whether what tests write is shown as they write it.
+    /// Whether the output of tests is shown while they run.
     #[arg(skip)]
     pub no_capture: bool,
 
-    /// Which tests, and how they are run.
+    /// Selection of tests, and options for running them.
     #[command(flatten)]
     pub testing: TestingArgs,
 }
 
 impl RunArgs {
-    /// The seeds: `--seed`, `--seeds`, or the default.
+    /// Returns the seeds: `--seed`, `--seeds`, or the default.
     pub fn seeds(&self) -> Vec<u64> {
         match (self.seed, &self.seeds) {
             (Some(seed), _) => Seeds::one(seed),
@@ -100,22 +100,25 @@ impl RunArgs {
         .into_vec()
     }
 
-    /// For how many times as long as one run of all tests it explores; `None` without a limit.
+    /// Returns the maximum duration of exploration as a multiple of one run of all tests, or `None`
+    /// without a limit.
     pub fn budget_factor(&self) -> Option<f64> {
         self.budget.factor().filter(|_| !self.no_prune)
     }
 
-    /// Whether each seed is tried at each level, however long that takes.
+    /// Returns whether each seed is tried at each level, without a time limit.
     pub fn wants_every_seed(&self) -> bool {
         self.budget_factor().is_none() || self.seed.is_some() || self.seeds.is_some()
     }
 
-    /// Whether tests that few seeds say little about have more: unless these are given.
+    /// Returns whether tests for which few seeds are little evidence get further seeds. They do not
+    /// if the seeds are given.
     pub const fn wants_further_seeds(&self) -> bool {
         self.seed.is_none() && self.seeds.is_none() && !self.no_prune
     }
 
-    /// The levels, from the most to the least realistic, each once; all when none is given.
+    /// Returns the levels, from the most to the least realistic, without duplicates. Returns all
+    /// levels if none is given.
     pub fn levels(&self) -> Vec<Level> {
         Level::ALL
             .into_iter()

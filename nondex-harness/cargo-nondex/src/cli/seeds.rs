@@ -1,52 +1,54 @@
-//! `--seeds`: how many, a range, a list, or fresh ones.
+//! Parses `--seeds`: a number of seeds, a range, a list, or fresh seeds.
 
 use std::hash::{BuildHasher, RandomState};
 use std::str::FromStr;
 
-/// The most seeds one campaign takes: each is at least one run of every test with a choice.
+/// Maximum number of seeds of a campaign. Each seed is at least one run of every test with a
+/// choice.
 pub const MAX_SEEDS: u64 = 1_000_000;
 
-/// What fresh seeds begin with.
+/// Prefix of a number of fresh seeds.
 const RANDOM: &str = "random:";
 
-/// The smallest fresh seed: smaller ones are those that people choose.
+/// Smallest fresh seed. People choose smaller ones.
 const FIRST_FRESH: u64 = 1_000_000;
 
-/// Number of values that the first of some fresh seeds may have. Ten digits can be read out.
+/// Number of possible values of the first fresh seed. They have at most ten digits, which people
+/// can read out.
 const FRESH: u64 = 9_000_000_000;
 
-/// The seeds of a campaign, in the order they are tried, each once.
+/// Seeds of a campaign without duplicates, in the order in which they are tried.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seeds(Vec<u64>);
 
 impl Seeds {
-    /// The seeds `0..count`.
+    /// Returns the seeds `0..count`.
     pub fn first(count: u64) -> Self {
         Seeds((0..count).collect())
     }
 
-    /// As many consecutive seeds as this, from a place that is another one in every call. They are
-    /// consecutive so that a log has all of them.
+    /// Returns `count` consecutive seeds from a random start. A log can show consecutive seeds as a
+    /// range.
     pub fn fresh(count: u64) -> Self {
-        // The keys are random bytes of the system and a counter.
+        // The keys of `RandomState` are random bytes of the system, and a counter.
         let drawn = RandomState::new().hash_one(std::process::id());
         let first = FIRST_FRESH + drawn % FRESH;
         Seeds((first..first + count).collect())
     }
 
-    /// One seed.
+    /// Returns a list of one seed.
     pub fn one(seed: u64) -> Self {
         Seeds(vec![seed])
     }
 
-    /// All of these, each once.
+    /// Joins the lists, and removes duplicates.
     pub fn union(lists: Vec<Self>) -> Self {
         let mut known = std::collections::BTreeSet::new();
         let seeds = lists.into_iter().flat_map(|list| list.0);
         Seeds(seeds.filter(|&seed| known.insert(seed)).collect())
     }
 
-    /// The seeds.
+    /// Returns the seeds.
     pub fn into_vec(self) -> Vec<u64> {
         self.0
     }
@@ -55,8 +57,8 @@ impl Seeds {
 impl FromStr for Seeds {
     type Err = String;
 
-    /// `10` is the ten seeds from 0; `5..8` is 5, 6, 7; `1,4,20..30` is a list of seeds and ranges;
-    /// `random:40` is forty [fresh](Self::fresh) ones.
+    /// Parses seeds. `10` is the ten seeds from 0, `5..8` is 5, 6, 7. `1,4,20..30` is a list of
+    /// seeds and ranges. `random:40` is forty [fresh](Self::fresh) seeds.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         if let Some(count) = text.strip_prefix(RANDOM) {
             let count = number(count)?;
@@ -98,6 +100,7 @@ impl FromStr for Seeds {
     }
 }
 
+/// Parses a number. Unlike `u64`'s own parser, it rejects a sign.
 fn number(text: &str) -> Result<u64, String> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|_| digits).ok_or_else(|| {
@@ -108,6 +111,7 @@ fn number(text: &str) -> Result<u64, String> {
     })
 }
 
+/// Checks that a number of seeds is at most [`MAX_SEEDS`].
 fn limit(count: u64) -> Result<(), String> {
     if count > MAX_SEEDS {
         return Err(format!("{count} seeds are too many, expected at most {MAX_SEEDS}"));
@@ -147,7 +151,7 @@ mod tests {
             assert_eq!(parsed(&range).as_ref(), Ok(seeds));
             assert!(seeds[0] >= FIRST_FRESH);
         }
-        // One of nine billion pairs is alike.
+        // The two are equal in one of nine billion cases.
         assert_ne!(first, second);
         assert_eq!(parsed("random:0"), Ok(Vec::new()));
     }

@@ -1,11 +1,11 @@
-//! What `-h` shows: one screen of what is used most. `--help` has everything.
+//! Shortens the help text of `-h` to one screen with the most used options. `--help` shows all.
 
 use clap::Command;
 
-/// A command with more options than this has a separate short help text.
+/// Number of options above which a command has a separate short help text.
 const MANY: usize = 25;
 
-/// The options of such a command that are used most.
+/// Most used options of such commands.
 const SHOWN: [&str; 23] = [
     "seeds",
     "seed",
@@ -32,7 +32,7 @@ const SHOWN: [&str; 23] = [
     "verbose",
 ];
 
-/// The command, and those below it, each with a short help text of at most one screen.
+/// Returns the command and its subcommands with short help texts of at most one screen.
 pub(super) fn with_short_help(command: Command) -> Command {
     let has_many = command.get_arguments().count() > MANY;
     let command = command.mut_subcommands(with_short_help);
@@ -63,7 +63,7 @@ mod tests {
         all.extend(command.get_subcommands().cloned());
         for mut command in all {
             let lines = command.render_help().to_string().lines().count();
-            // The first page lists all commands, too.
+            // The help of the top-level command also lists all commands.
             let most = if command.has_subcommands() { 85 } else { 60 };
             assert!(lines <= most, "{}: {lines} lines", command.get_name());
         }

@@ -1,4 +1,4 @@
-//! `cargo nondex test`: every test once, with choices that are always the same.
+//! Options of `cargo nondex test`, which runs every test once with the same choices each time.
 
 use std::num::NonZeroU32;
 
@@ -14,11 +14,11 @@ use super::values::Switch as _;
 use super::world_args::WorldArgs;
 use crate::judge::world::World;
 
-/// The options of `cargo nondex test`.
+/// Options of `cargo nondex test`.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Test options")]
 pub struct TestArgs {
-    /// Which choices are made.
+    /// Choices that are made.
     #[command(flatten)]
     pub world: WorldArgs,
 
@@ -46,30 +46,32 @@ pub struct TestArgs {
     #[arg(long, value_name = "N", hide = true)]
     pub retries: Option<String>,
 
-    /// What nextest shows.
+    /// Nextest's display options, which have no effect.
     #[command(flatten)]
     pub display: DisplayArgs,
 
-    /// Which tests of what, and how.
+    /// Selection of tests, and options for running them.
     #[command(flatten)]
     pub testing: TestingArgs,
 }
 
 impl TestArgs {
-    /// Which choices are made.
+    /// Returns the choices that are made.
     pub const fn world(&self) -> World {
         World { seed: self.world.seed, verify: self.verify }
     }
 
-    /// Shows the option that other commands take for what they do anyway.
+    /// Shows the option `--no-fail-fast`, which is hidden in other commands, where it has no
+    /// effect.
     pub(super) fn show_no_fail_fast(option: Arg) -> Arg {
         let meaning = "Run all tests, whatever fails";
         option.help(meaning).long_help(None).hide(false).help_heading("Test options")
     }
 
-    /// How many tests may fail until no other one is begun.
+    /// Returns the number of failures after which no further test starts.
     ///
-    /// Any number by default: which tests have begun when one fails depends on the machine.
+    /// There is no limit by default, because the machine determines which tests have started when
+    /// one fails.
     pub fn max_fail(&self) -> MaxFail {
         if self.testing.project.build.no_fail_fast {
             MaxFail::ALL
@@ -80,8 +82,8 @@ impl TestArgs {
         }
     }
 
-    /// The campaign that makes no choice but these: without seeds, with as many clean runs of each
-    /// test as there are runs of it.
+    /// Returns the campaign that makes only these choices. It has no seeds, and all runs of a test
+    /// are clean runs.
     pub fn campaign(&self) -> RunArgs {
         let mut testing = self.testing.clone();
         let shows_output = testing.project.filter.take_no_capture();

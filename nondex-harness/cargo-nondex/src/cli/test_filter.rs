@@ -1,5 +1,4 @@
-//! Which tests of the built binaries are run: names as libtest filters them, and nextest's
-//! filtersets.
+//! Selects tests of the built binaries: by name as libtest does, and by nextest's filtersets.
 
 use clap::{Args, Parser, ValueEnum};
 
@@ -8,7 +7,7 @@ use super::partition::Partition;
 use crate::error::{Error, Result};
 use crate::project::{Doctests, Names, Suite, TestCase};
 
-/// Filters by name, as libtest has them.
+/// Filters by name, in libtest's syntax.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Test selection")]
 pub struct NameArgs {
@@ -33,11 +32,11 @@ pub struct NameArgs {
     pub include_ignored: bool,
 }
 
-/// All filters of the command line.
+/// Filters of the command line.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Test selection")]
 pub struct FilterArgs {
-    /// Filters by name, before `--`.
+    /// Filters by name before `--`.
     #[command(flatten)]
     pub names: NameArgs,
 
@@ -59,7 +58,7 @@ pub struct FilterArgs {
     #[arg(long, value_name = "ACTION", hide_possible_values = true)]
     pub no_tests: Option<NoTests>,
 
-    /// The `default-filter` of nextest's configuration.
+    /// `default-filter` of nextest's configuration.
     #[arg(skip)]
     pub default_filter: Option<Expression>,
 
@@ -74,7 +73,7 @@ pub struct FilterArgs {
     pub libtest: Vec<String>,
 }
 
-/// What stands after `--`.
+/// Arguments after `--`.
 #[derive(Debug, Parser)]
 #[command(no_binary_name = true, disable_help_flag = true)]
 struct LibtestArgs {
@@ -82,7 +81,7 @@ struct LibtestArgs {
     names: NameArgs,
 }
 
-/// Which ignored tests are run, in nextest's words.
+/// Selection of ignored tests, with nextest's names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum RunIgnored {
     /// None: tests that are not ignored are run.
@@ -95,7 +94,7 @@ pub enum RunIgnored {
     All,
 }
 
-/// What happens if no test is selected.
+/// Reaction if no test is selected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum NoTests {
     /// Nothing.
@@ -107,27 +106,26 @@ pub enum NoTests {
     Fail,
 }
 
-/// Parsed filters, before it is known which packages there are.
+/// Parsed filters, not yet resolved against the packages of a workspace.
 #[derive(Clone, Debug, Default)]
 pub struct TestFilter {
     names: Names,
     ignored: RunIgnored,
     no_tests: NoTests,
     expressions: Vec<Expression>,
-    /// What every test must match besides.
+    /// Further expression that every test must match.
     default: Option<Expression>,
     partition: Option<Partition>,
 }
 
 impl FilterArgs {
-    /// Whether there is any filter.
+    /// Returns whether there is any filter.
     pub fn is_given(&self) -> bool {
         let lists = [&self.names.filters, &self.names.skip, &self.filtersets, &self.libtest];
         self.partition.is_some() || lists.into_iter().any(|list| !list.is_empty())
     }
 
-    /// Takes libtest's `--nocapture` out of what stands after `--`, and returns whether there was
-    /// one.
+    /// Removes libtest's `--nocapture` from the arguments after `--`. Returns whether it was there.
     pub fn take_no_capture(&mut self) -> bool {
         let given = self.libtest.len();
         let is_other = |word: &String| !["--nocapture", "--no-capture"].contains(&word.as_str());
@@ -138,7 +136,7 @@ impl FilterArgs {
     /// Parses the filters.
     ///
     /// # Errors
-    /// When a filterset or what stands after `--` cannot be understood.
+    /// Returns an error if a filterset or the arguments after `--` are invalid.
     pub fn parse(&self) -> Result<TestFilter> {
         let after =
             LibtestArgs::try_parse_from(&self.libtest).map_err(|error| misplaced(&error))?.names;
@@ -175,7 +173,7 @@ impl FilterArgs {
     }
 }
 
-/// The error for what stands after `--`.
+/// Returns the error for invalid arguments after `--`.
 fn misplaced(error: &clap::Error) -> Error {
     const EXPECTED: &str = "test filters, --exact, --skip, --ignored or --include-ignored";
     let text = error.to_string();
@@ -194,24 +192,24 @@ fn misplaced(error: &clap::Error) -> Error {
     Error::usage(format!("after `--`: {what}; expected {EXPECTED}{hint}"))
 }
 
-/// The result of a filter for one test.
+/// Result of a filter for one test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Match {
-    /// It is run.
+    /// The test is run.
     Run,
-    /// It was requested, but is `#[ignore]`d: reported as not run.
+    /// The test was requested, but is `#[ignore]`d. It is reported as not run.
     Ignored,
-    /// It was not asked for.
+    /// The test was not requested.
     Out,
 }
 
 impl TestFilter {
-    /// Whether [`resolve`](Self::resolve) looks at the workspace at all.
+    /// Returns whether [`resolve`](Self::resolve) uses the workspace.
     pub fn has_filtersets(&self) -> bool {
         !self.expressions.is_empty() || self.default.is_some()
     }
 
-    /// The doctests that can be among what it selects.
+    /// Returns the doctests that the filter may select.
     pub fn doctests(&self) -> Doctests {
         Doctests::Named { names: self.names.clone(), ignored: self.ignored != RunIgnored::Default }
     }
@@ -219,7 +217,7 @@ impl TestFilter {
     /// Resolves the filtersets against the packages of the workspace.
     ///
     /// # Errors
-    /// When one names a package or a binary that does not exist.
+    /// Returns an error if a filterset names a package or a binary that does not exist.
     pub fn resolve(&self, workspace: &Workspace) -> Result<ResolvedFilter<'_>> {
         let filtersets = self.expressions.iter().map(|expression| {
             expression
@@ -239,7 +237,7 @@ impl TestFilter {
     }
 }
 
-/// A filter of tests.
+/// Filter of tests, resolved against a workspace.
 #[derive(Debug)]
 pub struct ResolvedFilter<'a> {
     filter: &'a TestFilter,
@@ -248,53 +246,53 @@ pub struct ResolvedFilter<'a> {
 }
 
 impl ResolvedFilter<'_> {
-    /// How many of these tests nextest's `default-filter` leaves out.
+    /// Returns the number of these tests that nextest's `default-filter` leaves out.
     pub fn left_out(&self, suites: &[Suite]) -> usize {
         let Some(default) = &self.default else { return 0 };
-        let tests = suites
+        suites
             .iter()
-            .flat_map(|suite| suite.tests.iter().map(move |test| Query::of(suite, test)));
-        tests.filter(|query| !default.contains(query)).count()
+            .flat_map(|suite| suite.tests.iter().map(move |test| Query::of(suite, test)))
+            .filter(|query| !default.contains(query))
+            .count()
     }
 
-    /// What happens if no test is selected.
+    /// Returns the reaction if no test is selected.
     pub const fn no_tests(&self) -> NoTests {
         self.filter.no_tests
     }
 
-    /// The part of the tests that is run, if it is not all.
+    /// Returns the part of the tests that is run, or `None` for all.
     pub const fn partition(&self) -> Option<Partition> {
         self.filter.partition
     }
 
-    /// The result for one test of a suite. A test must match one of the filtersets, if there are
-    /// any, and one of the name filters, if there are any, and no `--skip`.
+    /// Returns the result for a test of a suite. A selected test matches one of the filtersets and
+    /// one of the name filters, if there are any. It matches no `--skip`.
     pub fn matches(&self, suite: &Suite, test: &TestCase) -> Match {
         let query = Query::of(suite, test);
         let filter = self.filter;
-        let asked_for = filter.names.matches(&suite.binary.id, &test.name)
+        let is_requested = filter.names.matches(&suite.binary.id, &test.name)
             && (self.filtersets.is_empty()
                 || self.filtersets.iter().any(|set| set.contains(&query)));
         let is_default = self.default.as_ref().is_none_or(|set| set.contains(&query));
-        match (asked_for && is_default, test.ignored, filter.ignored) {
+        match (is_requested && is_default, test.ignored, filter.ignored) {
             (false, _, _) | (true, false, RunIgnored::Only) => Match::Out,
             (true, true, RunIgnored::Default) => Match::Ignored,
             (true, _, _) => Match::Run,
         }
     }
 
-    /// The id that a shell made a filter of: without quotes, `$name` is a variable, and most often
-    /// an empty one.
+    /// Returns the id of a test from which a shell removed a part, if a filter is the rest. Without
+    /// quotes, a shell replaces `$name` in an id by the value of a variable, which is mostly empty.
     pub fn unquoted(&self, suites: &[Suite]) -> Option<String> {
-        let tests = suites
+        let (binary, name) = suites
             .iter()
-            .flat_map(|suite| suite.tests.iter().map(|test| (&suite.binary.id, &test.name)));
-        let mut tests = tests.filter(|(binary, name)| {
-            let rest = name.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_');
-            let seen = format!("{binary}{rest}");
-            seen != **binary && self.filter.names.filters.contains(&seen)
-        });
-        let (binary, name) = tests.next()?;
+            .flat_map(|suite| suite.tests.iter().map(|test| (&suite.binary.id, &test.name)))
+            .find(|(binary, name)| {
+                let rest = name.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_');
+                let expanded = format!("{binary}{rest}");
+                expanded != **binary && self.filter.names.filters.contains(&expanded)
+            })?;
         Some(format!("{binary}${name}"))
     }
 }

@@ -1,4 +1,4 @@
-//! How tests are run, whether choices are varied or the order of the tests.
+//! Options for running tests, shared by commands that vary choices or the test order.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use super::network_args::NetworkArgs;
 use super::project_args::ProjectArgs;
 use super::values::seconds;
 
-/// The options that `cargo nondex run` and `cargo nondex order` share.
+/// Options that `cargo nondex run` and `cargo nondex order` share.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Campaign options")]
 pub struct TestingArgs {
@@ -28,23 +28,23 @@ pub struct TestingArgs {
     #[arg(long, help_heading = "Compilation options")]
     pub no_run: bool,
 
-    /// What about the network.
+    /// Network options.
     #[command(flatten)]
     pub network: NetworkArgs,
 
-    /// Which models.
+    /// Selection of models.
     #[command(flatten)]
     pub models: ModelArgs,
 
-    /// Which tests of what.
+    /// Project and selection of tests.
     #[command(flatten)]
     pub project: ProjectArgs,
 
-    /// Which of them, by what is changed.
+    /// Selection of tests by changes.
     #[command(flatten)]
     pub changed: ChangedArgs,
 
-    /// What else the report is written as.
+    /// Further output files.
     #[command(flatten)]
     pub files: FileArgs,
 }

@@ -1,4 +1,4 @@
-//! Values of options: one of some words, numbers, durations.
+//! Parses values of options: names, numbers and durations.
 
 use std::num::NonZeroUsize;
 use std::thread::available_parallelism;
@@ -7,9 +7,10 @@ use std::time::Duration;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use nondex_core::Schedule;
 
-/// An option that switches something on, or off as `--FLAG=false`.
+/// Options that switch something on, or off as `--FLAG=false`.
 pub(super) trait Switch {
-    /// Makes this option one; `value_name` is what the help text shows for `true` or `false`.
+    /// Turns an option into a switch. The help text shows `value_name` in place of `true` or
+    /// `false`.
     fn switch(self, value_name: &'static str) -> Self;
 }
 
@@ -23,26 +24,26 @@ impl Switch for clap::Arg {
     }
 }
 
-/// A parser of the names of `all`.
-pub(super) fn words<T, const N: usize>(
+/// Returns a parser that accepts the names of `all`.
+pub(super) fn one_of<T, const N: usize>(
     all: [T; N],
     name: fn(T) -> &'static str,
 ) -> impl TypedValueParser<Value = T>
 where
     T: Copy + Send + Sync + 'static,
 {
-    PossibleValuesParser::new(all.map(name)).map(move |word| {
-        all.into_iter().find(|one| name(*one) == word).expect("no other word is accepted")
+    PossibleValuesParser::new(all.map(name)).map(move |given| {
+        all.into_iter().find(|one| name(*one) == given).expect("no other word is accepted")
     })
 }
 
-/// Reads a whole number of at least 1.
+/// Parses a whole number of at least 1.
 pub(crate) fn positive<N: std::str::FromStr>(text: &str) -> Result<N, String> {
     text.parse().map_err(|_| "expected a whole number of at least 1".to_owned())
 }
 
-/// Reads how many things may go on at once: a number, as cargo and nextest have it. A negative one
-/// is less than there are processors.
+/// Parses a number of parallel jobs in the format of cargo and nextest. A negative number is
+/// subtracted from the number of processors.
 pub(crate) fn processors(text: &str) -> Result<NonZeroUsize, String> {
     let all = available_parallelism().unwrap_or(NonZeroUsize::MIN);
     match (text, text.parse::<isize>()) {
@@ -59,7 +60,8 @@ pub(crate) fn processors(text: &str) -> Result<NonZeroUsize, String> {
     }
 }
 
-/// Reads the schedule of a campaign, whose seeds do not list what they mean.
+/// Parses the schedule of a campaign. `systematic` is invalid, because each of its seeds encodes a
+/// list of preemptions.
 pub(crate) fn drawn(text: &str) -> Result<Schedule, String> {
     match text.parse() {
         Ok(schedule @ (Schedule::Covering | Schedule::Random)) => Ok(schedule),
@@ -67,7 +69,7 @@ pub(crate) fn drawn(text: &str) -> Result<Schedule, String> {
     }
 }
 
-/// Reads a positive number of seconds, with or without a fraction.
+/// Parses a positive number of seconds, with or without a fraction.
 pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     text.parse::<f64>()
         .ok()
@@ -76,7 +78,7 @@ pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| "expected a number of seconds above 0, such as `60` or `0.5`".to_owned())
 }
 
-/// Reads a positive number, with or without a fraction.
+/// Parses a positive number, with or without a fraction.
 pub(crate) fn factor(text: &str) -> Result<f64, String> {
     let read = text.parse::<f64>().ok().filter(|factor| factor.is_finite() && *factor > 0.0);
     read.ok_or_else(|| "expected a number above 0, such as `10` or `2.5`".to_owned())

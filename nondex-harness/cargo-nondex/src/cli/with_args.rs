@@ -1,4 +1,4 @@
-//! `cargo nondex with`: another command's tests, with choices that are always the same.
+//! Options of `cargo nondex with`, which runs another command with the same choices each time.
 
 use std::ffi::OsString;
 
@@ -7,10 +7,10 @@ use clap::Args;
 
 use super::world_args::WorldArgs;
 
-/// The options of `cargo nondex with`.
+/// Options of `cargo nondex with`.
 #[derive(Args, Clone, Debug)]
 pub struct WithArgs {
-    /// Which choices are made.
+    /// Choices that are made.
     #[command(flatten)]
     pub world: WorldArgs,
 

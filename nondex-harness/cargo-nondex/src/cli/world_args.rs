@@ -1,10 +1,10 @@
-//! Choices that are the same in every run: which, and by what threads and time.
+//! Options for choices that are the same in every run.
 
 use clap::Args;
 
 use super::values::Switch as _;
 
-/// The options that `cargo nondex test` and `cargo nondex with` share.
+/// Options that `cargo nondex test` and `cargo nondex with` share.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Test options")]
 pub struct WorldArgs {

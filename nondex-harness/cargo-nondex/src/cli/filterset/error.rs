@@ -1,9 +1,9 @@
-//! What is wrong with an expression, and where.
+//! Errors in expressions, with their places.
 
 use std::fmt;
 use std::ops::Range;
 
-/// Why an expression cannot be understood or cannot match: shows the place with carets.
+/// Error in an expression that is invalid or cannot match. Its text marks the place with carets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FiltersetError {
     text: String,
@@ -12,17 +12,18 @@ pub struct FiltersetError {
 }
 
 impl FiltersetError {
+    /// Creates an error at `span`, a range of bytes of `text`.
     pub(super) fn new(text: &str, span: Range<usize>, message: impl Into<String>) -> Self {
         FiltersetError { text: text.to_owned(), span, message: message.into() }
     }
 
-    /// The column of the place in its line, in characters, from 1.
+    /// Returns the column of the place in its line, in characters, from 1.
     pub fn column(&self) -> usize {
         let (line_start, _) = self.line();
         self.text[line_start..self.span.start].chars().count() + 1
     }
 
-    /// The bounds of the line that holds the place.
+    /// Returns the bounds, in bytes, of the line with the start of the place.
     fn line(&self) -> (usize, usize) {
         let start = self.text[..self.span.start].rfind('\n').map_or(0, |newline| newline + 1);
         let end = self.text[self.span.start..]

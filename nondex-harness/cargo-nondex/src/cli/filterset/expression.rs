@@ -1,4 +1,4 @@
-//! The tree of an expression, and its value for a test.
+//! Resolves expressions, and evaluates them for tests.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -9,10 +9,10 @@ use super::parser;
 use super::tree::{Predicate, Property, Tree};
 use super::workspace::Workspace;
 
-/// Number of names that a message lists when none of them matches.
+/// Maximum number of names that a message lists if none of them matches.
 const SHOWN: usize = 10;
 
-/// A parsed expression, before it is known which packages there are.
+/// Parsed expression, not yet resolved against the packages of a workspace.
 #[derive(Clone, Debug)]
 pub struct Expression {
     text: String,
@@ -23,12 +23,12 @@ impl Expression {
     /// Parses `text`.
     ///
     /// # Errors
-    /// When it is not an expression; the error points at the place.
+    /// Returns an error with the place if the text is not an expression.
     pub fn parse(text: &str) -> Result<Self, FiltersetError> {
         Ok(Expression { text: text.to_owned(), tree: parser::parse(text)? })
     }
 
-    /// What was parsed.
+    /// Returns the text that was parsed.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -36,8 +36,8 @@ impl Expression {
     /// Replaces the predicates about packages by the packages of `workspace`.
     ///
     /// # Errors
-    /// When a predicate about packages or binaries matches none in the workspace: then it is
-    /// mistyped.
+    /// Returns an error if a predicate about packages or binaries matches none in the workspace.
+    /// Such a predicate is mistyped.
     pub fn resolve(&self, workspace: &Workspace) -> Result<Filterset, FiltersetError> {
         let tree = self.tree.try_map(&mut |(predicate, span)| {
             let resolved = predicate.resolved(workspace);
@@ -48,7 +48,10 @@ impl Expression {
 }
 
 impl Predicate {
-    /// The same with its packages known, or why it matches nothing.
+    /// Returns the predicate with packages in place of matchers of packages.
+    ///
+    /// # Errors
+    /// Returns a message if it matches no package or binary.
     fn resolved(&self, workspace: &Workspace) -> Result<Self, String> {
         let Predicate::Name(property, matcher) = self else { return Ok(self.clone()) };
         let (what, known): (_, Vec<&str>) = match property {
@@ -59,8 +62,11 @@ impl Predicate {
             Property::Binary => ("binary name", workspace.binaries().collect()),
             Property::BinaryId => ("binary id", workspace.binary_ids().collect()),
         };
-        let names = known.iter().filter(|name| matcher.is_match(name));
-        let names: BTreeSet<String> = names.map(|name| (*name).to_owned()).collect();
+        let names: BTreeSet<String> = known
+            .iter()
+            .filter(|name| matcher.is_match(name))
+            .map(|name| (*name).to_owned())
+            .collect();
         if names.is_empty() {
             let shown = known[..known.len().min(SHOWN)].join(", ");
             let more = if known.len() > SHOWN { ", …" } else { "" };
@@ -76,6 +82,7 @@ impl Predicate {
         })
     }
 
+    /// Returns whether the predicate matches a test.
     fn contains(&self, query: &Query<'_>) -> bool {
         match self {
             Predicate::All => true,
@@ -93,14 +100,14 @@ impl Predicate {
     }
 }
 
-/// A set of tests.
+/// Set of tests.
 #[derive(Clone, Debug)]
 pub struct Filterset {
     tree: Tree<Predicate>,
 }
 
 impl Filterset {
-    /// Whether the test belongs to the set.
+    /// Returns whether the test is in the set.
     pub fn contains(&self, query: &Query<'_>) -> bool {
         self.tree.holds(&|predicate| predicate.contains(query))
     }

@@ -1,49 +1,48 @@
-//! How a predicate matches a name.
+//! Matches names against the argument of a predicate.
 
 use regex::bytes::Regex;
 
-/// One of the four ways to match a name.
+/// Matcher of names, of one of four kinds.
 #[derive(Clone, Debug)]
 pub(super) enum Matcher {
-    /// `=text`: equal.
+    /// `=text`: the name equals the text.
     Equal(String),
-    /// `~text`: contains.
+    /// `~text`: the name contains the text.
     Contains(String),
-    /// `/regex/`: some part matches.
+    /// `/regex/`: a part of the name matches.
     Regex(Regex),
-    /// `#glob`: the whole matches. Kept as the regex that globset makes of it, because its own
+    /// `#glob`: the whole name matches. This is globset's regex for the glob, because globset's own
     /// matcher treats names as paths.
     Glob(Regex),
 }
 
-/// Which matcher a bare text means; it depends on the predicate.
+/// Matcher that a text without a prefix means. It depends on the predicate.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Bare {
-    /// As `=text`.
+    /// Same as `=text`.
     Equal,
-    /// As `~text`.
+    /// Same as `~text`.
     Contains,
-    /// As `#text`.
+    /// Same as `#text`.
     Glob,
 }
 
 impl Matcher {
-    /// The matcher of `/pattern/`.
+    /// Returns the matcher of `/pattern/`.
     ///
     /// # Errors
-    /// When the pattern is not a regular expression: the message of the regex parser, on one line.
+    /// Returns the message of the regex parser, on one line, if the pattern is invalid.
     pub(super) fn regex(pattern: &str) -> Result<Self, String> {
         Regex::new(pattern).map(Matcher::Regex).map_err(|error| one_line(&error))
     }
 
-    /// The matcher of `#pattern`.
+    /// Returns the matcher of `#pattern`.
     ///
     /// # Errors
-    /// When the pattern is not a glob.
+    /// Returns a message if the pattern is not a glob.
     pub(super) fn glob(pattern: &str) -> Result<Self, String> {
         let glob = globset::GlobBuilder::new(pattern)
-            // As nextest: metacharacters are escaped by brackets, and `foo{.exe,}` also matches
-            // `foo`.
+            // As in nextest, brackets escape metacharacters, and `foo{.exe,}` also matches `foo`.
             .backslash_escape(false)
             .empty_alternates(true)
             .build()
@@ -51,6 +50,7 @@ impl Matcher {
         Regex::new(glob.regex()).map(Matcher::Glob).map_err(|error| one_line(&error))
     }
 
+    /// Returns whether a name matches.
     pub(super) fn is_match(&self, name: &str) -> bool {
         match self {
             Matcher::Equal(text) => name == text,
@@ -60,7 +60,8 @@ impl Matcher {
     }
 }
 
-/// The last line of a regex error is its message; the lines before it draw the pattern.
+/// Returns the message of a regex error, which is its last line. The lines before it show the
+/// pattern.
 fn one_line(error: &regex::Error) -> String {
     let text = error.to_string();
     let last = text.lines().last().unwrap_or_default().trim();

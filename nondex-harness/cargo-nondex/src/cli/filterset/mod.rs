@@ -1,12 +1,12 @@
-//! Nextest's language for sets of tests, by our own parser.
+//! Parses and evaluates nextest's filtersets, with a separate parser.
 //!
-//! `package(serde) and not test(/^slow_/)`: predicates, combined by operators. The reference is
-//! <https://nexte.st/docs/filtersets/reference>; the differences are that `default()` is all tests
-//! (there is no configured default filter here), that `group()` is refused, and that a tab counts
-//! as a space.
+//! A filterset such as `package(serde) and not test(/^slow_/)` has predicates, combined by
+//! operators. The reference is <https://nexte.st/docs/filtersets/reference>. There are three
+//! differences. `default()` is all tests, because a filterset does not refer to the configured
+//! default filter here. `group()` is an error. A tab counts as a space.
 //!
-//! An [`Expression`] is parsed text. [Resolved](Expression::resolve) against the packages of a
-//! [`Workspace`] it is a [`Filterset`], which selects tests.
+//! An [`Expression`] is parsed text. [Resolving](Expression::resolve) it against the packages of a
+//! [`Workspace`] gives a [`Filterset`], which selects tests.
 
 mod error;
 mod expression;
@@ -21,13 +21,13 @@ pub use workspace::Workspace;
 
 use crate::project::{Suite, TestCase};
 
-/// An expression for one test.
+/// Returns an expression that matches one test.
 pub fn of_test(binary_id: &str, name: &str) -> String {
     let (binary_id, name) = (escaped(binary_id), escaped(name));
     format!("(binary_id(={binary_id}) & test(={name}))")
 }
 
-/// A name as an expression has it: what would end it is escaped.
+/// Escapes the characters of a name that would end it in an expression.
 pub fn escaped(name: &str) -> String {
     let mut escaped = String::new();
     for c in name.chars() {
@@ -39,34 +39,34 @@ pub fn escaped(name: &str) -> String {
     escaped
 }
 
-/// What a built test binary was compiled for.
+/// Platform that a test binary was built for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Platform {
-    /// The machine that compiles: procedural macros.
+    /// Machine that compiles. Only procedural macros are built for it.
     Host,
-    /// The machine the program runs on: everything else.
+    /// Machine that runs the program. All other binaries are built for it.
     Target,
 }
 
-/// What an expression can ask about a test.
+/// Properties of a test that an expression can match.
 #[derive(Clone, Copy, Debug)]
 pub struct Query<'a> {
-    /// The package's name.
+    /// Name of the package.
     pub package: &'a str,
-    /// The target's name.
+    /// Name of the target.
     pub binary: &'a str,
-    /// As nextest names the binary, such as `serde::test-target`.
+    /// Nextest's id of the binary, such as `serde::test-target`.
     pub binary_id: &'a str,
-    /// The target's kind, such as `lib`.
+    /// Kind of the target, such as `lib`.
     pub kind: &'a str,
-    /// What it was compiled for.
+    /// Platform of the binary.
     pub platform: Platform,
-    /// The test's name.
+    /// Name of the test.
     pub test: &'a str,
 }
 
 impl<'a> Query<'a> {
-    /// The properties of a test of a suite that a predicate reads.
+    /// Returns the properties of a test of a suite.
     pub fn of(suite: &'a Suite, test: &'a TestCase) -> Self {
         let binary = &suite.binary;
         Query {

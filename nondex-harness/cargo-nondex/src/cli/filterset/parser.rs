@@ -1,4 +1,4 @@
-//! The grammar of expressions, by recursive descent.
+//! Parses expressions by recursive descent, with this grammar:
 //!
 //! ```text
 //! or     = and (("or" | "|" | "+") and)*
@@ -13,20 +13,20 @@ use super::error::FiltersetError;
 use super::matcher::{Bare, Matcher};
 use super::tree::{Predicate, Property, Tree};
 
-/// How deeply `not` and parentheses may nest: far beyond any use, and far below the end of the
-/// stack.
+/// Maximum nesting of `not` and parentheses. It exceeds all practical use, and is far from
+/// exhausting the stack.
 const MAX_DEPTH: usize = 200;
 
-/// What can stand where an operand is expected.
+/// Predicates, for the message about an unknown one.
 const PREDICATES: &str = "test(), package(), binary(), binary_id(), kind(), platform(), deps(), \
     rdeps(), \
                           all(), none(), default()";
 
-/// What a predicate takes in its parentheses.
+/// Argument of a predicate.
 enum Argument {
     None(Predicate),
     Platform,
-    /// A matcher of a name, with what a bare text means.
+    /// Matcher of a name, with the meaning of a text without a prefix.
     Name(Property, Bare),
 }
 
@@ -44,22 +44,27 @@ pub(super) fn parse(text: &str) -> Result<Tree<Leaf>> {
     Ok(tree)
 }
 
+/// State of the parser. The methods for rules of the grammar have their names.
 struct Parser<'a> {
     text: &'a str,
+    /// Offset of the rest of the text, in bytes.
     at: usize,
+    /// Current nesting.
     depth: usize,
 }
 
 impl<'a> Parser<'a> {
+    /// Returns the text that is not parsed yet.
     fn rest(&self) -> &'a str {
         &self.text[self.at..]
     }
 
+    /// Skips spaces.
     fn space(&mut self) {
         self.at = self.text.len() - self.rest().trim_start_matches([' ', '\t', '\n', '\r']).len();
     }
 
-    /// Takes `token` if it comes next.
+    /// Skips `token` if it comes next. Returns whether it did.
     fn take(&mut self, token: &str) -> bool {
         let found = self.rest().starts_with(token);
         if found {
@@ -68,18 +73,19 @@ impl<'a> Parser<'a> {
         found
     }
 
-    /// Takes an operator that is a word if it comes next and ends there.
+    /// Skips an operator that is a word if it is the whole next word. Returns whether it was.
     fn take_word(&mut self, word: &str) -> bool {
         self.word() == word && self.take(word)
     }
 
-    /// The name that comes next, possibly empty.
+    /// Returns the next word, which may be empty.
     fn word(&self) -> &'a str {
         let rest = self.rest();
         let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
         &rest[..end]
     }
 
+    /// Returns an error at `span`.
     fn error<T>(&self, span: Range<usize>, message: impl Into<String>) -> Result<T> {
         Err(FiltersetError::new(self.text, span, message))
     }
@@ -88,6 +94,7 @@ impl<'a> Parser<'a> {
         let mut operands = vec![self.and()?];
         loop {
             self.space();
+            // Without this check, the error would be about a missing operand.
             if self.rest().starts_with("||") {
                 let span = self.at..self.at + 2;
                 return self.error(span, "expected `|`, `+` or `or`, found `||`");
@@ -229,8 +236,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The pattern up to the next `/` that is not escaped. `\/` is a slash; every other escape is
-    /// the regex's own.
+    /// Parses a pattern up to the next `/` that is not escaped. `\/` is a slash. All other escapes
+    /// belong to the regex.
     fn regex(&mut self) -> Result<Matcher> {
         let start = self.at;
         let mut pattern = String::new();
@@ -258,8 +265,8 @@ impl<'a> Parser<'a> {
         Ok(matcher)
     }
 
-    /// The text up to the next `)` or `,` that is not escaped, spaces at its end included, as
-    /// nextest reads it.
+    /// Parses a text up to the next `)` or `,` that is not escaped. As in nextest, spaces at its
+    /// end are part of the text.
     fn string(&mut self) -> Result<String> {
         let mut text = String::new();
         while let Some(next) = self.rest().chars().next() {
@@ -278,6 +285,7 @@ impl<'a> Parser<'a> {
         Ok(text)
     }
 
+    /// Parses an escape, such as `\n` or `\u{7FFF}`.
     fn escape(&mut self) -> Result<char> {
         let rest = &self.rest()[1..];
         let simple = match rest.chars().next() {
@@ -310,6 +318,7 @@ impl<'a> Parser<'a> {
         )
     }
 
+    /// Parses `)`.
     fn close(&mut self) -> Result<()> {
         self.space();
         if self.take(")") {
@@ -318,11 +327,12 @@ impl<'a> Parser<'a> {
         self.error(self.here(), format!("expected `)`, found {}", self.found()))
     }
 
-    /// The span of the next character, empty at the end.
+    /// Returns the span of the next character, which is empty at the end.
     fn here(&self) -> Range<usize> {
         self.at..self.at + self.rest().chars().next().map_or(0, char::len_utf8)
     }
 
+    /// Returns the next word or character, for a message.
     fn found(&self) -> String {
         match (self.word(), self.rest().chars().next()) {
             (_, None) => "the end".to_owned(),
@@ -331,6 +341,7 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// Returns the error for text after the expression.
     fn unexpected_rest(&self) -> FiltersetError {
         let word = self.word();
         let message = match word.to_ascii_lowercase().as_str() {
@@ -344,7 +355,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// One operand is itself, several are joined.
+/// Joins several operands. Returns a single operand unchanged.
 fn join(mut operands: Vec<Tree<Leaf>>, joined: fn(Vec<Tree<Leaf>>) -> Tree<Leaf>) -> Tree<Leaf> {
     if operands.len() == 1 { operands.remove(0) } else { joined(operands) }
 }

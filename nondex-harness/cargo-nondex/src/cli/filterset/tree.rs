@@ -1,37 +1,37 @@
-//! The tree of an expression over its predicates.
+//! Syntax tree of an expression.
 
 use std::collections::BTreeSet;
 
 use super::Platform;
 use super::matcher::Matcher;
 
-/// What of a test a predicate matches.
+/// Property of a test that a predicate matches.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Property {
     Test,
     Kind,
     Package,
-    /// A package that the test's one is a dependency of.
+    /// Packages that depend on the test's package.
     Dependencies,
-    /// A package that the test's one depends on.
+    /// Packages that the test's package depends on.
     Dependents,
     Binary,
     BinaryId,
 }
 
-/// One predicate.
+/// Predicate of an expression.
 #[derive(Clone, Debug)]
 pub(super) enum Predicate {
     All,
     None,
     Platform(Platform),
     Name(Property, Matcher),
-    /// What those about packages become when the packages are known.
+    /// Resolved form of the predicates about packages.
     Packages(BTreeSet<String>),
 }
 
-/// A tree over leaves. `and` and `or` hold all their operands, so that a long chain is not deep;
-/// `a - b` is `a and not b`.
+/// Syntax tree with leaves `L`. `And` and `Or` have lists of operands, so that a long chain of
+/// operators is not a deep tree. `a - b` is represented as `a and not b`.
 #[derive(Clone, Debug)]
 pub(super) enum Tree<L> {
     Or(Vec<Tree<L>>),
@@ -41,6 +41,10 @@ pub(super) enum Tree<L> {
 }
 
 impl<L> Tree<L> {
+    /// Returns the tree with each leaf replaced by `map`.
+    ///
+    /// # Errors
+    /// Returns the first error of `map`.
     pub(super) fn try_map<M, E>(
         &self,
         map: &mut impl FnMut(&L) -> Result<M, E>,
@@ -56,6 +60,7 @@ impl<L> Tree<L> {
         })
     }
 
+    /// Returns the value of the tree, given the value of each leaf.
     pub(super) fn holds(&self, leaf: &impl Fn(&L) -> bool) -> bool {
         match self {
             Tree::Or(trees) => trees.iter().any(|tree| tree.holds(leaf)),

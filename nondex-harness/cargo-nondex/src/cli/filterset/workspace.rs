@@ -1,5 +1,4 @@
-//! The packages of a workspace and which of them depend on which: what `package()`, `deps()` and
-//! `rdeps()` ask.
+//! Packages of a workspace and their dependencies, for `package()`, `deps()` and `rdeps()`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,23 +6,22 @@ use cargo_metadata::{Metadata, PackageId};
 
 use crate::project;
 
-/// The members of a workspace by name, with their dependencies among each other and the names of
-/// their binaries.
+/// Members of a workspace, with their dependencies on each other and the names of their binaries.
 #[derive(Clone, Debug, Default)]
 pub struct Workspace {
-    /// Each member with all packages of the project it depends on, itself included: members, and
-    /// others whose sources it has.
+    /// Packages that each member depends on, including itself: members, and other packages with
+    /// local sources. The keys are the names of the members.
     dependencies: BTreeMap<String, BTreeSet<String>>,
     binaries: BTreeSet<String>,
     binary_ids: BTreeSet<String>,
 }
 
 impl Workspace {
-    /// Reads the output of `cargo metadata`. Without a resolved graph (`--no-deps`) each member
-    /// depends on itself only.
+    /// Creates the workspace from the output of `cargo metadata`. Without a resolved graph
+    /// (`--no-deps`), each member depends only on itself.
     ///
-    /// As in nextest a dependency of any kind counts: normal, build, dev, optional ones that are
-    /// enabled. Costs a walk of the graph for each member.
+    /// As in nextest, dependencies of all kinds count: normal, build, dev, and enabled optional
+    /// ones. Walks the graph once for each member.
     pub fn new(metadata: &Metadata) -> Self {
         let edges: BTreeMap<&PackageId, &[PackageId]> = metadata
             .resolve
@@ -32,8 +30,10 @@ impl Workspace {
             .map(|node| (&node.id, node.dependencies.as_slice()))
             .collect();
         let members = metadata.workspace_packages();
-        let own = metadata.packages.iter();
-        let names: BTreeMap<&PackageId, &str> = own
+        // Packages without a source have local paths.
+        let names: BTreeMap<&PackageId, &str> = metadata
+            .packages
+            .iter()
             .filter(|package| package.source.is_none())
             .map(|package| (&package.id, package.name.as_str()))
             .collect();
@@ -59,27 +59,27 @@ impl Workspace {
         workspace
     }
 
-    /// The names of all members.
+    /// Returns the names of all members.
     pub fn packages(&self) -> impl Iterator<Item = &str> {
         self.dependencies.keys().map(String::as_str)
     }
 
-    /// The names of all targets that can have tests.
+    /// Returns the names of all targets that can have tests.
     pub fn binaries(&self) -> impl Iterator<Item = &str> {
         self.binaries.iter().map(String::as_str)
     }
 
-    /// The ids of all targets that can have tests, as nextest makes them.
+    /// Returns nextest's ids of all targets that can have tests.
     pub fn binary_ids(&self) -> impl Iterator<Item = &str> {
         self.binary_ids.iter().map(String::as_str)
     }
 
-    /// The members that those in `of` depend on, themselves included.
+    /// Returns the packages that the members in `of` depend on, including themselves.
     pub fn dependencies(&self, of: &BTreeSet<String>) -> BTreeSet<String> {
         of.iter().filter_map(|name| self.dependencies.get(name)).flatten().cloned().collect()
     }
 
-    /// The members that depend on one in `on`, themselves included.
+    /// Returns the members that depend on a package in `on`, including those in `on`.
     pub fn dependents(&self, on: &BTreeSet<String>) -> BTreeSet<String> {
         self.dependencies
             .iter()
@@ -89,7 +89,7 @@ impl Workspace {
     }
 }
 
-/// Everything that can be reached from `start`, itself included.
+/// Returns all packages that can be reached from `start`, including itself.
 fn reachable<'a>(
     start: &'a PackageId,
     edges: &BTreeMap<&'a PackageId, &'a [PackageId]>,

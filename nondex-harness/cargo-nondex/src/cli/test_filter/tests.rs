@@ -16,7 +16,7 @@ pub(crate) fn suite() -> Suite {
     }
 }
 
-/// The tests that are run, and those that are reported as ignored.
+/// Returns the tests that are run, and those that are reported as ignored.
 fn selected(args: &[&str]) -> Result<(Vec<String>, Vec<String>), String> {
     #[derive(Debug, Parser)]
     struct Line {
