@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-/// Each word with how often it occurs: the most frequent first, equally frequent ones
-/// alphabetically.
+/// Returns each word with its number of occurrences: the most frequent first, equally frequent
+/// ones in alphabetical order.
 pub fn frequencies(text: &str) -> Vec<(&str, usize)> {
     let mut counts: HashMap<&str, usize> = HashMap::new();
     for word in text.split_whitespace() {

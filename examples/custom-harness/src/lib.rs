@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-/// The word that is used most, in lower case; `None` when there are no words.
+/// Returns the word that a text uses most, in lower case, or `None` if the text has no words.
 pub fn favourite_word(text: &str) -> Option<String> {
     let mut counts: HashMap<String, usize> = HashMap::new();
     for word in text.split(|c: char| !c.is_alphanumeric()) {
@@ -10,7 +10,7 @@ pub fn favourite_word(text: &str) -> Option<String> {
             *counts.entry(word.to_lowercase()).or_default() += 1;
         }
     }
-    // The bug: among words that are used equally often, the last one that the map gives out wins.
+    // The bug: of several words with the highest count, this takes the last one in the map's order.
     counts
         .into_iter()
         .max_by_key(|(_, count)| *count)

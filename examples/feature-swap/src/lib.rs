@@ -1,22 +1,22 @@
-//! An event bus: handlers subscribe to topics, and are called when something is published.
+//! An event bus: handlers subscribe to topics, and are called when an event is published.
 
 use nondex_collections::collections::{HashMap, HashSet};
 use nondex_collections::sync::mpsc::{self, Receiver};
 use nondex_collections::thread;
 
-/// Who listens to what.
+/// Handlers of each topic.
 #[derive(Debug, Default)]
 pub struct Bus {
     topics: HashMap<String, HashSet<String>>,
 }
 
 impl Bus {
-    /// Adds a handler to a topic; whether it was not there yet.
+    /// Adds a handler to a topic. Returns whether the handler is new.
     pub fn subscribe(&mut self, topic: &str, handler: &str) -> bool {
         self.topics.entry(topic.to_owned()).or_default().insert(handler.to_owned())
     }
 
-    /// The handlers of a topic, in the order they are called.
+    /// Returns the handlers of a topic, in the order in which they are called.
     pub fn handlers(&self, topic: &str) -> Vec<&str> {
         match self.topics.get(topic) {
             Some(handlers) => handlers.iter().map(String::as_str).collect(),
@@ -24,14 +24,14 @@ impl Bus {
         }
     }
 
-    /// The topics that somebody listens to, sorted.
+    /// Returns the topics with handlers, sorted.
     pub fn topics(&self) -> Vec<&str> {
         let mut topics: Vec<&str> = self.topics.keys().map(String::as_str).collect();
         topics.sort_unstable();
         topics
     }
 
-    /// Calls the handlers of a topic on a separate thread, which reports whom it has called.
+    /// Calls the handlers of a topic on a separate thread, which sends the name of each one.
     pub fn publish(&self, topic: &str) -> Receiver<String> {
         let handlers: Vec<String> = self.handlers(topic).into_iter().map(str::to_owned).collect();
         let (called, receiver) = mpsc::channel();

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// One request.
+/// Request in an access log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     pub visitor: String,
@@ -12,7 +12,7 @@ pub struct Entry {
     pub status: u16,
 }
 
-/// A line that is no request.
+/// Error for a line that is not a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError(String);
 

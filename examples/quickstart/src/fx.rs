@@ -1,9 +1,9 @@
-//! A quick hasher that gives the same order on every run, as many projects use one.
+//! A fast hasher that gives the same order in every run. Many projects use such a hasher.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// A map that is hashed by [`FxHasher`].
+/// Map that uses [`FxHasher`].
 pub(crate) type FxHashMap<K, V> = HashMap<K, V, BuildHasherDefault<FxHasher>>;
 
 #[derive(Default)]

@@ -1,11 +1,11 @@
-//! The folder of rotated logs.
+//! Reads the folder of rotated logs.
 
 use std::path::Path;
 use std::{fs, io};
 
 use crate::Entry;
 
-/// Reads all logs of a folder into one list. Lines that are no requests are left out.
+/// Reads all logs of a folder into one list. Skips lines that are not requests.
 pub fn read_logs(folder: &Path) -> io::Result<Vec<Entry>> {
     let mut entries = Vec::new();
     for file in fs::read_dir(folder)? {

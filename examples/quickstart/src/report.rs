@@ -7,10 +7,10 @@ use tally::Tally;
 use crate::Entry;
 use crate::fx::FxHashMap;
 
-/// How many visitors a report names.
+/// Number of visitors that a report names.
 const SAMPLE: usize = 4;
 
-/// Figures over a list of requests.
+/// Statistics of a list of requests.
 #[derive(Default)]
 pub struct Report {
     hits: FxHashMap<String, usize>,
@@ -30,22 +30,22 @@ impl Report {
         report
     }
 
-    /// The page with most hits.
+    /// Returns the page with the most hits.
     pub fn busiest(&self) -> Option<&str> {
         self.hits.iter().max_by_key(|(_, hits)| **hits).map(|(path, _)| path.as_str())
     }
 
-    /// How many requests failed.
+    /// Returns the number of failed requests.
     pub fn errors(&self) -> usize {
         self.errors
     }
 
-    /// How many hits a page had.
+    /// Returns the number of hits of a page.
     pub fn hits(&self, path: &str) -> usize {
         self.hits.get(path).copied().unwrap_or(0)
     }
 
-    /// How many different visitors there were.
+    /// Returns the number of different visitors.
     pub fn visitors(&self) -> usize {
         self.visitors.distinct()
     }

@@ -1,4 +1,4 @@
-//! What users of the crate see.
+//! Tests of the public API.
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,9 +1,9 @@
-//! Counts how often each value was seen. Stands for a third-party crate: its code is not changed.
+//! Counts how often each value was seen. Represents a third-party crate that is not changed.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// How often each value was seen.
+/// Number of times that each value was seen.
 #[derive(Clone, Debug)]
 pub struct Tally<T> {
     counts: HashMap<T, usize>,
@@ -21,17 +21,17 @@ impl<T: Eq + Hash> Tally<T> {
         *self.counts.entry(value).or_default() += 1;
     }
 
-    /// How often `value` was seen.
+    /// Returns the number of times that `value` was seen.
     pub fn count(&self, value: &T) -> usize {
         self.counts.get(value).copied().unwrap_or(0)
     }
 
-    /// How many different values were seen.
+    /// Returns the number of different values that were seen.
     pub fn distinct(&self) -> usize {
         self.counts.len()
     }
 
-    /// At most `n` of the values that were seen.
+    /// Returns at most `n` of the values that were seen.
     pub fn sample(&self, n: usize) -> impl Iterator<Item = &T> {
         self.counts.keys().take(n)
     }
