@@ -1,48 +1,52 @@
-//! How many runs the schedules need until a bug of a known kind shows:
+//! Measures how many runs the schedules need until a bug of a known kind shows:
 //! `cargo run --package nondex-core --example schedules`.
 //!
-//! Each kind of bug depends on the order of one collection, or of two, in another way. An instance
-//! is a bug of random elements at a random call, which does not show in canonical order. The seeds
-//! 0, 1, 2, … are tried until it shows. The result depends on nothing but the algorithm, so it is
-//! the same on every machine.
+//! Each kind of bug depends in a different way on the order of one or two collections. An instance
+//! is a bug that concerns random elements at a random call, and does not show in canonical order.
+//! The seeds 0, 1, 2, … are tried until the bug shows. The result depends only on the algorithm, so
+//! it is the same on every machine.
 
 use nondex_core::choice::draw;
 use nondex_core::{ChoiceRecord, Level, Schedule, hash};
 
+/// Numbers of elements of the collections.
 const LENS: [usize; 6] = [2, 3, 5, 8, 16, 64];
 
-/// Instances of each kind of bug and length.
+/// Number of bugs for each kind and length.
 const INSTANCES: u64 = 2_000;
 
-/// The seeds of a campaign by default.
-const USUAL: u64 = 10;
+/// Default number of seeds of a campaign.
+const DEFAULT_SEEDS: u64 = 10;
 
-/// Maximum number of seeds for a bug; a random schedule leaves 1 of 10^13 of the rarest here.
+/// Maximum number of seeds for a bug. With random schedules, 1 of 10^13 of the rarest bugs here
+/// needs more.
 const MAX_SEEDS: u64 = 2_000;
 
+/// Condition under which a bug shows.
 #[derive(Clone, Copy)]
 enum Bug {
-    /// Two elements are in the order that they do not have in canonical order.
+    /// Two elements are in this order, which is not the canonical one.
     Pair([usize; 2]),
     /// One element comes first.
     First(usize),
     /// One element comes last.
     Last(usize),
-    /// Three elements are in one order.
+    /// Three elements are in this order.
     Triple([usize; 3]),
-    /// One element is at one position.
+    /// The element is at the position.
     Position(usize, usize),
-    /// Two elements are in different order in two collections, or in two reads of one at level
-    /// FULL.
+    /// Two elements have different orders in two collections, or in two reads of one collection at
+    /// level FULL.
     Disagreement([usize; 2]),
 }
 
+/// Names of the kinds of bugs.
 const KINDS: [&str; 6] =
     ["pair order", "first element", "last element", "triple order", "position", "two reads differ"];
 
 impl Bug {
-    /// A bug of that kind, which does not show in canonical order; `None` when this number of
-    /// elements has none.
+    /// Returns a random bug of a kind that does not show in canonical order. Returns `None` if no
+    /// such bug is possible with this number of elements.
     fn random(kind: usize, len: usize, random: &mut Random) -> Option<Bug> {
         let mut distinct = |count: usize| {
             let mut elements: Vec<usize> = Vec::new();
@@ -79,7 +83,7 @@ impl Bug {
         })
     }
 
-    /// Whether it shows when the two collections have these orders.
+    /// Returns whether the bug shows if the two collections have these orders.
     fn shows(self, order: &[usize], other: &[usize]) -> bool {
         let at = |order: &[usize], element| order.iter().position(|&here| here == element);
         let is_before = |order: &[usize], [a, b]: [usize; 2]| at(order, a) < at(order, b);
@@ -94,30 +98,36 @@ impl Bug {
     }
 }
 
-/// A small generator (`SplitMix64`).
+/// Small random generator (`SplitMix64`).
 struct Random(u64);
 
 impl Random {
+    /// Returns the next number.
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         hash::mix(self.0)
     }
 
+    /// Returns a number below `bound`.
     fn below(&mut self, bound: usize) -> usize {
         ((u128::from(self.next()) * bound as u128) >> 64) as usize
     }
 }
 
-/// What the seeds needed until bugs of one kind and length showed.
+/// Numbers of runs until bugs of one kind and length showed.
 struct Needed {
     mean: f64,
+    /// Number of runs that show 95 % of the bugs.
     quantile: u64,
-    usual: f64,
+    /// Share of the bugs that the default seeds show.
+    shown_by_default: f64,
 }
 
-/// What of it is shown.
+/// Function that formats one of the numbers.
 type Show = fn(&Needed) -> String;
 
+/// Measures the runs until bugs of a kind and length show. Returns `None` if there are no such
+/// bugs.
 fn measure(schedule: Schedule, kind: usize, len: usize) -> Option<Needed> {
     let mut random = Random((kind * 1000 + len) as u64);
     let mut runs = Vec::new();
@@ -144,15 +154,16 @@ fn measure(schedule: Schedule, kind: usize, len: usize) -> Option<Needed> {
     Some(Needed {
         mean: runs.iter().sum::<u64>() as f64 / runs.len() as f64,
         quantile: runs[runs.len() * 95 / 100],
-        usual: runs.iter().filter(|&&run| run <= USUAL).count() as f64 / runs.len() as f64,
+        shown_by_default: runs.iter().filter(|&&run| run <= DEFAULT_SEEDS).count() as f64
+            / runs.len() as f64,
     })
 }
 
-/// One of the tables: its title, and a row for each kind of bug with a cell for each of some
-/// lengths.
+/// Table: its title, and the rows. Each row has the name of a kind of bug, and a cell for each
+/// length.
 pub(crate) type Table = (&'static str, Vec<(&'static str, Vec<String>)>);
 
-/// What the schedules need for collections of these lengths.
+/// Returns the tables for collections of these lengths.
 pub(crate) fn tables(lens: &[usize]) -> [Table; 3] {
     let needed: Vec<Vec<_>> = (0..KINDS.len())
         .map(|kind| {
@@ -163,16 +174,19 @@ pub(crate) fn tables(lens: &[usize]) -> [Table; 3] {
     let parts: [(&str, Show); 3] = [
         ("runs until it shows, mean", |needed| format!("{:.1}", needed.mean)),
         ("runs that show 95 %", |needed| needed.quantile.to_string()),
-        ("shown by 10 seeds, %", |needed| format!("{:.1}", 100.0 * needed.usual)),
+        ("shown by 10 seeds, %", |needed| format!("{:.1}", 100.0 * needed.shown_by_default)),
     ];
     parts.map(|(title, show)| {
         let cell = |[covering, random]: &[Option<Needed>; 2]| match (covering, random) {
             (Some(covering), Some(random)) => format!("{} / {}", show(covering), show(random)),
             _ => "–".to_owned(),
         };
-        let rows = KINDS.into_iter().zip(&needed);
-        let rows = rows.map(|(kind, cells)| (kind, cells.iter().map(cell).collect()));
-        (title, rows.collect())
+        let rows = KINDS
+            .into_iter()
+            .zip(&needed)
+            .map(|(kind, cells)| (kind, cells.iter().map(cell).collect()))
+            .collect();
+        (title, rows)
     })
 }
 

@@ -1,27 +1,28 @@
-//! Where links lead.
+//! Checks that links lead somewhere.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 use std::{fs, io};
 
-/// What the repository's own files are called on the web; the rest is a kind of view, a branch and
-/// a path.
+/// Prefix of the web addresses of the repository's own files. A kind of view, a branch and a path
+/// follow.
 const REPOSITORY: &str = "https://github.com/cargo-nondex/cargo-nondex";
 
-/// Pages that repeat others, or are no pages.
+/// Files of the book that repeat other pages, or are no pages.
 const REPEATED: [&str; 3] = ["print.html", "toc.html", "404.html"];
 
-/// The book as it was built, and the repository around it.
+/// Built book, and the repository.
 #[derive(Debug, Default)]
 pub struct Site {
     repository: PathBuf,
     book: PathBuf,
-    /// The pages of the book, each with its anchors and its links.
+    /// Pages of the book, by path.
     pages: BTreeMap<PathBuf, Html>,
-    /// What was found to be wrong.
+    /// Problems that were found.
     pub problems: Vec<String>,
 }
 
+/// Page of the book.
 #[derive(Debug, Default)]
 struct Html {
     anchors: BTreeSet<String>,
@@ -29,7 +30,10 @@ struct Html {
 }
 
 impl Site {
-    /// Reads the book.
+    /// Reads the pages of the book.
+    ///
+    /// # Errors
+    /// Returns an error if a folder or a page cannot be read.
     pub fn new(repository: &Path, book: &Path) -> io::Result<Self> {
         let mut site = Site {
             repository: repository.to_owned(),
@@ -40,6 +44,7 @@ impl Site {
         Ok(site)
     }
 
+    /// Reads the pages below a folder.
     fn read(&mut self, folder: &Path) -> io::Result<()> {
         for entry in fs::read_dir(folder)? {
             let path = entry?.path();
@@ -70,7 +75,10 @@ impl Site {
         self.problems.extend(problems);
     }
 
-    /// Checks the links of a page outside of the book, in Markdown.
+    /// Checks the links of a Markdown page outside the book.
+    ///
+    /// # Errors
+    /// Returns an error if the page cannot be read.
     pub fn check_markdown(&mut self, path: &Path) -> io::Result<()> {
         for link in markdown_links(&fs::read_to_string(path)?) {
             self.problems.extend(self.problem(path, &link));
@@ -78,7 +86,7 @@ impl Site {
         Ok(())
     }
 
-    /// What is wrong with a link on the page at `path`.
+    /// Returns the problem with a link on the page at `path`, if there is one.
     fn problem(&self, path: &Path, link: &str) -> Option<String> {
         let problem = |why: &str| {
             let path = path.strip_prefix(&self.repository).unwrap_or(path);
@@ -111,7 +119,7 @@ impl Site {
         if anchor.is_empty() {
             return None;
         }
-        // A page of the book in Markdown has the anchors that it has in the book.
+        // The anchors of a Markdown page of the book are in the built page.
         let source = self.repository.join("docs/src");
         let built = match target.strip_prefix(source) {
             Ok(name) => self.book.join(name).with_extension("html"),
@@ -125,6 +133,7 @@ impl Site {
 }
 
 impl Html {
+    /// Finds the anchors and links in the text of a page.
     fn parse(text: &str) -> Self {
         Html {
             anchors: values(text, " id=\"").collect(),
@@ -135,16 +144,15 @@ impl Html {
     }
 }
 
-/// The values of an attribute, which the renderer always quotes.
+/// Returns the values of an attribute, which the renderer always quotes.
 fn values<'a>(text: &'a str, start: &'a str) -> impl Iterator<Item = String> + 'a {
-    let found = text.match_indices(start);
-    found.filter_map(move |(at, _)| {
+    text.match_indices(start).filter_map(move |(at, _)| {
         let value = text[at + start.len()..].split('"').next()?;
         Some(value.replace("&amp;", "&"))
     })
 }
 
-/// The targets of links in Markdown, outside of blocks of code.
+/// Returns the targets of links in Markdown, except those in code blocks.
 fn markdown_links(text: &str) -> Vec<String> {
     let mut links = Vec::new();
     let mut is_code = false;
@@ -162,7 +170,7 @@ fn markdown_links(text: &str) -> Vec<String> {
     links
 }
 
-/// A path without `..`.
+/// Returns a path without `.` and `..`. Does not resolve symbolic links.
 fn normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for component in path.components() {
@@ -175,7 +183,10 @@ fn normal(path: &Path) -> PathBuf {
     normal
 }
 
-/// A check that finds nothing is only worth something if it would find what is wrong.
+/// Checks that this program finds wrong links. Otherwise a run without problems proves nothing.
+///
+/// # Panics
+/// Panics if it does not find them.
 pub fn assert_that_wrong_links_are_found() {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR"));
     let page = repository.join("Cargo.toml");

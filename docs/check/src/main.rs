@@ -10,7 +10,7 @@ use std::{env, fs};
 use links::Site;
 use mdbook_driver::MDBook;
 
-/// Pages outside of the book.
+/// Pages outside the book, apart from those of the examples.
 const OTHERS: [&str; 3] = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"];
 
 fn main() -> ExitCode {
@@ -37,7 +37,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// What is wrong with the pages, a line each.
+/// Builds the book, and checks all pages. Returns the problems, one per line.
 fn check(repository: &Path) -> Result<Vec<String>, Box<dyn std::error::Error>> {
     let docs = repository.join("docs");
     let book = MDBook::load(&docs)?;
@@ -65,7 +65,7 @@ fn check(repository: &Path) -> Result<Vec<String>, Box<dyn std::error::Error>> {
     Ok(site.problems)
 }
 
-/// The pages in Markdown below a folder.
+/// Returns the Markdown pages below a folder, sorted. Skips build folders.
 fn pages(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     let mut pages = Vec::new();
     for entry in fs::read_dir(folder)? {
