@@ -10,7 +10,7 @@ use crate::judge::options::DEFAULT_BUDGET_FACTOR;
 #[command(next_help_heading = "Campaign options")]
 pub struct BudgetArgs {
     /// How long to explore, as a multiple of one run of all tests; 30 seconds at least. Then the
-    /// tests are judged by what is known. Seeds that are asked for are all tried [default: 10]
+    /// tests are judged by the runs so far. Seeds that are given are all tried [default: 10]
     #[arg(long, value_name = "FACTOR", conflicts_with = "thorough", value_parser = factor)]
     pub budget_factor: Option<f64>,
 

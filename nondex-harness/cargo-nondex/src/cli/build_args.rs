@@ -73,7 +73,8 @@ pub struct BuildArgs {
     ])]
     pub doc: bool,
 
-    /// Test all, whatever fails: what is done anyway, in the words of `cargo test`
+    /// Run all tests, whatever fails. This is the default; the option is there for `cargo test`'s
+    /// command lines
     #[arg(long, hide = true, alias = "nff")]
     pub no_fail_fast: bool,
 

@@ -12,7 +12,7 @@ pub struct ChangedArgs {
     #[arg(help_heading = "Test selection")]
     pub changed: Option<Option<String>>,
 
-    /// Where it is kept what became of each test [default: target/nondex/history]
+    /// Folder with the history of each test [default: target/nondex/history]
     #[arg(long, value_name = "DIR", help_heading = "Output options")]
     pub history_dir: Option<Utf8PathBuf>,
 }

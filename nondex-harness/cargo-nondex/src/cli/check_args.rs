@@ -12,8 +12,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "N")]
     pub orders: Option<usize>,
 
-    /// Say of each test that fails what it has to do with the change since this commit, as
-    /// `deflake` does
+    /// Report how each failing test is related to the change since this commit, as `deflake` does
     #[arg(long, value_name = "REV")]
     pub base: Option<String>,
 

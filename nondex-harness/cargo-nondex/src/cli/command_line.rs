@@ -156,7 +156,7 @@ pub struct CompletionsArgs {
 /// Options of `cargo nondex schema`.
 #[derive(Args, Clone, Debug)]
 pub struct SchemaArgs {
-    /// What it is of
+    /// Format that the schema describes
     #[arg(value_name = "OF", help_heading = "Arguments")]
     pub of: SchemaOf,
 }

@@ -20,10 +20,10 @@ pub enum KnownAction {
     /// Add a test that the last report calls flaky, with its cause: it does not fail a run until
     /// that day, unless by another cause
     Add(KnownAddArgs),
-    /// Say which entries the last report shows to be overdue: their day is over, their tests are
+    /// List the entries that are overdue by the last report: their day is over, their tests are
     /// stable, or their test does not exist
     Check(KnownCheckArgs),
-    /// Remove the entries that are overdue, but those whose test has another name now
+    /// Remove the entries that are overdue, except those whose test was renamed
     Prune(KnownCheckArgs),
 }
 

@@ -25,7 +25,7 @@ pub struct ModelArgs {
     #[arg(long = "files", value_name = "PATH", value_delimiter = ',')]
     pub only_files: Vec<String>,
 
-    /// No calls in these
+    /// No calls in these files, folders or dependencies
     #[arg(long, value_name = "PATH", value_delimiter = ',')]
     pub skip_files: Vec<String>,
 }

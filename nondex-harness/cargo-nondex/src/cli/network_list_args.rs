@@ -11,7 +11,7 @@ pub struct NetworkListArgs {
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     pub format: ListFormat,
 
-    /// Hosts that are reached all the same; `*.` matches subdomains
+    /// Hosts that remain reachable; `*.` matches subdomains
     #[arg(long, value_name = "HOST", value_delimiter = ',')]
     pub network_allow: Vec<String>,
 

@@ -34,7 +34,7 @@ pub struct OrderArgs {
     #[arg(long, value_name = "N")]
     pub interleavings: Option<usize>,
 
-    /// What random orders are drawn from
+    /// Seed of the random orders
     #[arg(long, value_name = "SEED", default_value = "0")]
     pub seed: u64,
 

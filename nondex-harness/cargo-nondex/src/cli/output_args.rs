@@ -39,11 +39,11 @@ pub struct OutputArgs {
     #[arg(long, global = true, value_name = "WHEN")]
     pub color: Option<Color>,
 
-    /// Say more: every test as it is judged, every failing run, every model
+    /// Print more: every test as it is judged, every failing run, every model
     #[arg(short = 'v', long, global = true, action = ArgAction::Count, conflicts_with = "quiet")]
     pub verbose: u8,
 
-    /// Say only what was found
+    /// Print only the findings
     #[arg(short = 'q', long, global = true)]
     pub quiet: bool,
 }

@@ -30,7 +30,8 @@ pub struct ReplayArgs {
     #[arg(long, value_name = "SEED", requires = "level")]
     pub seed: Option<u64>,
 
-    /// Which orders the seed means, or that it lists where threads are stopped [default: covering]
+    /// Meaning of the seed: orders of a covering design, random orders, or a list of preemptions
+    /// [default: covering]
     #[arg(long, value_name = "covering|random|systematic", requires = "level")]
     pub schedule: Option<Schedule>,
 
@@ -47,7 +48,8 @@ pub struct ReplayArgs {
     #[arg(long, conflicts_with = "report")]
     pub real_threads: bool,
 
-    /// How many operations its threads may do together while they are scheduled [default: 10000000]
+    /// Maximum number of operations of the test's threads while they are scheduled [default:
+    /// 10000000]
     #[arg(long, value_name = "N")]
     pub max_steps: Option<u64>,
 
@@ -68,11 +70,11 @@ pub struct ReplayArgs {
     #[arg(long, value_name = "N", requires = "interrupt_at")]
     pub pause_at: Option<u64>,
 
-    /// What was done about the network
+    /// Network mode of the run
     #[arg(long, value_name = "MODE", value_parser = one_of(NetworkMode::ALL, NetworkMode::name))]
     pub network: Option<NetworkMode>,
 
-    /// Hosts that were reached all the same
+    /// Hosts that are reached although the network is blocked or fails; `*.` matches subdomains
     #[arg(long, value_name = "HOST", value_delimiter = ',')]
     pub network_allow: Vec<String>,
 

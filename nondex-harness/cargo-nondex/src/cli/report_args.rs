@@ -36,7 +36,8 @@ pub struct ReportArgs {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["list", "export"])]
     pub report: Option<Utf8PathBuf>,
 
-    /// Show what became of a test run by run; without a name, of all that were not always stable
+    /// Show the history of a test, run by run; without a name, of all tests that were not always
+    /// stable
     #[arg(
         long,
         value_name = "TEST",
@@ -45,7 +46,7 @@ pub struct ReportArgs {
     )]
     pub history: Option<Option<String>>,
 
-    /// Where that is kept [default: target/nondex/history]
+    /// Folder with the history of each test [default: target/nondex/history]
     #[arg(long, value_name = "DIR", requires = "history")]
     pub history_dir: Option<Utf8PathBuf>,
 

@@ -25,7 +25,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "SEED", conflicts_with = "seeds")]
     pub seed: Option<u64>,
 
-    /// Which orders the first seeds mean: a covering design, or random ones like all others
+    /// Orders of the first seeds: those of a covering design, or random ones as for all other seeds
     /// [default: covering]
     #[arg(long, value_name = "covering|random", value_parser = drawn)]
     pub schedule: Option<Schedule>,
@@ -43,7 +43,7 @@ pub struct RunArgs {
     #[arg(long, switch = "BOOL")]
     pub real_threads: Option<bool>,
 
-    /// How many operations the threads of a test may do together while they are scheduled [default:
+    /// Maximum number of operations of a test's threads while they are scheduled [default:
     /// 10000000]
     #[arg(long, value_name = "N")]
     pub max_steps: Option<u64>,

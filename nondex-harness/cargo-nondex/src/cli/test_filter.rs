@@ -44,7 +44,7 @@ pub struct FilterArgs {
     #[arg(short = 'E', long = "filterset", alias = "filter-expr", value_name = "EXPR")]
     pub filtersets: Vec<String>,
 
-    /// Run tests too that the `default-filter` of `.config/nextest.toml` leaves out
+    /// Also run tests that the `default-filter` of `.config/nextest.toml` leaves out
     #[arg(long)]
     pub ignore_default_filter: bool,
 

@@ -15,7 +15,7 @@ use super::values::seconds;
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Campaign options")]
 pub struct TestingArgs {
-    /// Time limit of one run of one test; a process of several has as much more as they took alone
+    /// Time limit of a run of one test; a process of several also gets the time they took alone
     /// [default: 60]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub timeout: Option<Duration>,

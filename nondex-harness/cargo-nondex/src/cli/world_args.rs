@@ -16,7 +16,7 @@ pub struct WorldArgs {
     #[arg(long, switch = "BOOL")]
     pub real_threads: Option<bool>,
 
-    /// How many operations the threads of a test may do together while they are scheduled [default:
+    /// Maximum number of operations of a test's threads while they are scheduled [default:
     /// 10000000]
     #[arg(long, value_name = "N")]
     pub max_steps: Option<u64>,
