@@ -93,6 +93,7 @@ pub(super) fn left_out(question: Question<'_>) -> usize {
     let made = question.natural().len();
     match confirm(question) {
         Ok(_) => 0,
+        Err(_) if draws_as_known(question) == Some(true) => ENOUGH_RANDOM.saturating_sub(made),
         Err(_) => enough(question.evidence).saturating_sub(made),
     }
 }
@@ -100,8 +101,16 @@ pub(super) fn left_out(question: Question<'_>) -> usize {
 /// Returns whether a test uses something that no choice controls and has fewer than half of
 /// [enough](ENOUGH) runs. Time and threads do not count, because they are scheduled.
 pub(super) fn is_left_to_chance(question: Question<'_>) -> bool {
-    sources(question.evidence).into_iter().any(|source| !is_timing_source(source))
+    let mut sources = sources(question.evidence).into_iter();
+    (sources.any(|source| !is_timing_source(source)) || draws_as_known(question) != Some(false))
         && left_out(question) > question.natural().len()
+}
+
+/// Returns whether a test without known sources [may draw](may_draw) a decisive value; `None` if
+/// the run that shows it was not made.
+fn draws_as_known(question: Question<'_>) -> Option<bool> {
+    let has_sources = question.clean().iter().any(|run| !run.sources.is_empty());
+    if has_sources { Some(false) } else { may_draw(question).ok() }
 }
 
 /// Returns how many passing runs are enough for a test that chance may decide. A test that failed

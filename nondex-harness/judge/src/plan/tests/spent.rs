@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use nondex_core::Source;
+use nondex_core::{Source, StateChange, StateId, StateKind};
 
 use super::*;
 use crate::missing::Spent;
@@ -154,6 +154,26 @@ fn a_test_that_chance_may_decide_is_untried_until_half_of_its_runs_are_made() {
     let timed = |_: &RunSpec| Run { sources: vec![Source::Clock], ..run(true, []) };
     let (_, evidence) = spent_after(0, EXPLORING, &options, timed);
     assert!(!unexplored::is_untried(Question::new("t", &options, &evidence)));
+}
+
+#[test]
+fn a_test_whose_hasher_draws_from_addresses_is_untried_until_half_of_its_runs_are_made() {
+    let bytes = |start| StateId { kind: StateKind::Static, name: StateId::name_of_bytes(start, 8) };
+    let options = Options { every_seed: false, address_seeds: [bytes(64)].into(), ..options() };
+    for (written, untried) in [(64, 30), (128, 0)] {
+        let hashing = |spec: &RunSpec| {
+            let change = StateChange { state: bytes(written), before: None, after: None };
+            let states = if spec.records_changes() { vec![change] } else { vec![] };
+            Run { states: states.into(), ..run(true, []) }
+        };
+        for runs in [0, 3, 30, 33, 100] {
+            let (_, evidence) = spent_after(runs, EXPLORING, &options, hashing);
+            let question = Question::new("t", &options, &evidence);
+            // Without the run that records what the test writes, it is unknown whether it draws.
+            let is_untried = runs == 0 || question.natural().len() < untried;
+            assert_eq!(unexplored::is_untried(question), is_untried, "{written} {runs}");
+        }
+    }
 }
 
 #[test]
