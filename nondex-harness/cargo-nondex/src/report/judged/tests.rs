@@ -314,6 +314,28 @@ fn what_searches_a_cause_looks_in_the_targets_of_the_run() {
 }
 
 #[test]
+fn a_flaky_test_that_no_seed_can_change_is_flaky_for_an_unknown_reason() {
+    let judgement = Judgement {
+        conclusion: Conclusion::Flaky,
+        from_alone: false,
+        interference: None,
+        is_provisional: false,
+    };
+    for (points, is_searched) in [(vec![], true), (vec![1], false)] {
+        let mut runs = Runs::new(true, false);
+        for _ in 0..2 {
+            runs.together.add(options().clean_spec("t"), failing("by chance", points.clone()));
+        }
+        runs.plain = Some(PlainBuild::Runs([1, 3]));
+        let flaky = reported(&options(), &runs, Some(&judgement));
+        assert_eq!(flaky.verdict, Verdict::Unknown);
+        assert_eq!(flaky.is_searched(), is_searched);
+        let names_search = flaky.notes.iter().any(|note| note.contains("searches the cause"));
+        assert_eq!(names_search, !is_searched, "{:?}", flaky.notes);
+    }
+}
+
+#[test]
 fn a_test_that_others_disturb_is_judged_from_its_runs_alone_and_says_so() {
     let clean = RunSpec::clean("t");
     let mut runs = Runs::new(true, true);

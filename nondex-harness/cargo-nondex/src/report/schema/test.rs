@@ -222,9 +222,10 @@ impl TestReport {
         self.verdict == Verdict::ImplementationDependent || self.reason.is_some() || is_of_level
     }
 
-    /// Returns whether the test was run with choices or circumstances that differ from a clean run.
+    /// Returns whether the test was run with choices or circumstances that differ from a clean run,
+    /// or seeds would have changed nothing.
     pub fn is_searched(&self) -> bool {
-        self.steps.iter().any(|step| step.name != "clean")
+        self.implied > 0 || self.steps.iter().any(|step| step.name != "clean")
     }
 
     /// Returns whether the test is flaky, but the cause was not searched. This is the case for
