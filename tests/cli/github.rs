@@ -18,7 +18,7 @@ fn what_fails_the_run_is_an_error_advice_is_a_warning_and_the_rest_is_left_out()
         "::error file=src/lib.rs,line=2,col=9,title=nondex[ID]%3A relies on the order of \
          `std%3A%3Acollections%3A%3AHashMap%3A%3Akeys`::`shop$names` and one other test rely on \
          the order of `std::collections::HashMap::keys`%0Athe order of 2 elements is \
-         unspecified%0Ahelp: sort what was collected, compare as maps, or use BTreeMap or \
+         unspecified%0Ahelp: sort the collected elements, compare as maps, or use BTreeMap or \
          IndexMap%0Areproduce: cargo nondex replay 0123abcd"
     );
     assert!(lines[4].contains("::`shop$broken` fails in canonical order too%0A"), "{}", lines[4]);

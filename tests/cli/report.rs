@@ -50,8 +50,8 @@ fn a_test_that_fails_in_base_order_too_is_told_where_it_passes_and_is_no_advice(
     finding.failures.insert(0, FailureReport::clean(Outcome::Failed));
     let text = shown(&report(vec![finding]), 0, false);
     assert!(text.starts_with("error[ID]"), "{text}");
-    let level = "FULL: fails in each order of today's that was tried, and passed where what \
-        nobody changed has another order";
+    let level = "FULL: fails in every order of today's std that was tried, and passes where an \
+                 unmodified collection has another order";
     assert!(text.contains(level), "{text}");
 }
 

@@ -46,20 +46,20 @@ impl Level {
         match self {
             Level::Std => "flaky today, now reproducible",
             Level::One => {
-                "fails in each order of today's that was tried, and passed in another one that \
-                 stays the same"
+                "fails in every order of today's std that was tried, and passes in another fixed \
+                 order"
             }
             Level::Eq => {
-                "fails in each order of today's that was tried, and passed where equal \
+                "fails in every order of today's std that was tried, and passes where equal \
                  collections have equal orders"
             }
             Level::Id => {
-                "fails in each order of today's that was tried, and passed where a rebuilt or \
+                "fails in every order of today's std that was tried, and passes where a rebuilt or \
                  modified collection has another order"
             }
             Level::Full => {
-                "fails in each order of today's that was tried, and passed where what nobody \
-                 changed has another order when it is read again"
+                "fails in every order of today's std that was tried, and passes where an \
+                 unmodified collection has another order when it is read again"
             }
         }
     }

@@ -121,7 +121,7 @@ macro_rules! catalogue {
 }
 
 catalogue! {
-    HashMap Permute "sort what was collected, compare as maps, or use BTreeMap or IndexMap" {
+    HashMap Permute "sort the collected elements, compare as maps, or use BTreeMap or IndexMap" {
         HASH_MAP_ITER "std::collections::HashMap::iter"
             "collections/struct.HashMap.html#method.iter"
             "visits the pairs in arbitrary order"
@@ -148,29 +148,29 @@ catalogue! {
             "visits the values in arbitrary order"
         HASH_MAP_DRAIN "std::collections::HashMap::drain"
             "collections/struct.HashMap.html#method.drain"
-            "returns the pairs in no promised order"
+            "returns the pairs in an unspecified order"
         HASH_MAP_RETAIN "std::collections::HashMap::retain"
             "collections/struct.HashMap.html#method.retain"
             "visits the elements in unsorted, unspecified order"
         HASH_MAP_EXTRACT_IF "std::collections::HashMap::extract_if"
             "collections/struct.HashMap.html#method.extract_if"
-            "visits the elements in no promised order"
+            "visits the elements in an unspecified order"
         HASH_MAP_DEBUG "std::collections::HashMap::fmt"
             "collections/struct.HashMap.html#impl-Debug-for-HashMap%3CK,+V,+S,+A%3E"
             "prints the pairs in the order of iteration, which is arbitrary"
         HASH_MAP_CLEAR "std::collections::HashMap::clear"
             "collections/struct.HashMap.html#method.clear"
-            "removes all pairs, and drops them in no promised order"
+            "removes all pairs, and drops them in an unspecified order"
         HASH_MAP_CLONE "std::collections::HashMap::clone"
             "collections/struct.HashMap.html#impl-Clone-for-HashMap%3CK,+V,+S,+A%3E"
-            "clones the pairs in no promised order"
+            "clones the pairs in an unspecified order"
         HASH_MAP_DROP "std::collections::HashMap::drop" "collections/struct.HashMap.html"
-            "is dropped with all its pairs, in no promised order"
+            "is dropped with all its pairs, in an unspecified order"
         HASH_MAP_EQ "std::collections::HashMap::eq"
             "collections/struct.HashMap.html#impl-PartialEq-for-HashMap%3CK,+V,+S,+A%3E"
-            "compares the pairs in no promised order, up to the first that differs"
+            "compares the pairs in an unspecified order, up to the first that differs"
     }
-    HashSet Permute "sort what was collected, compare as sets, or use BTreeSet or IndexSet" {
+    HashSet Permute "sort the collected elements, compare as sets, or use BTreeSet or IndexSet" {
         HASH_SET_ITER "std::collections::HashSet::iter"
             "collections/struct.HashSet.html#method.iter"
             "visits the elements in arbitrary order"
@@ -179,27 +179,27 @@ catalogue! {
             "moves the elements out in arbitrary order"
         HASH_SET_DRAIN "std::collections::HashSet::drain"
             "collections/struct.HashSet.html#method.drain"
-            "returns the elements in no promised order"
+            "returns the elements in an unspecified order"
         HASH_SET_RETAIN "std::collections::HashSet::retain"
             "collections/struct.HashSet.html#method.retain"
             "visits the elements in unsorted, unspecified order"
         HASH_SET_EXTRACT_IF "std::collections::HashSet::extract_if"
             "collections/struct.HashSet.html#method.extract_if"
-            "visits the elements in no promised order"
+            "visits the elements in an unspecified order"
         HASH_SET_DEBUG "std::collections::HashSet::fmt"
             "collections/struct.HashSet.html#impl-Debug-for-HashSet%3CT,+S,+A%3E"
             "prints the elements in the order of iteration, which is arbitrary"
         HASH_SET_CLEAR "std::collections::HashSet::clear"
             "collections/struct.HashSet.html#method.clear"
-            "removes all elements, and drops them in no promised order"
+            "removes all elements, and drops them in an unspecified order"
         HASH_SET_CLONE "std::collections::HashSet::clone"
             "collections/struct.HashSet.html#impl-Clone-for-HashSet%3CT,+S,+A%3E"
-            "clones the elements in no promised order"
+            "clones the elements in an unspecified order"
         HASH_SET_DROP "std::collections::HashSet::drop" "collections/struct.HashSet.html"
-            "is dropped with all its elements, in no promised order"
+            "is dropped with all its elements, in an unspecified order"
         HASH_SET_EQ "std::collections::HashSet::eq"
             "collections/struct.HashSet.html#impl-PartialEq-for-HashSet%3CT,+S,+A%3E"
-            "looks the elements up in no promised order, up to the first that is missing"
+            "looks the elements up in an unspecified order, up to the first that is missing"
         HASH_SET_UNION "std::collections::HashSet::union"
             "collections/struct.HashSet.html#method.union"
             "visits the elements in arbitrary order"
@@ -223,9 +223,9 @@ catalogue! {
     }
     Environment Permute "collect the variables and sort them by name" {
         ENV_VARS "std::env::vars" "env/fn.vars.html"
-            "iterates over a snapshot of the variables in no promised order"
+            "iterates over a snapshot of the variables in an unspecified order"
         ENV_VARS_OS "std::env::vars_os" "env/fn.vars_os.html"
-            "iterates over a snapshot of the variables in no promised order"
+            "iterates over a snapshot of the variables in an unspecified order"
     }
     HashKeys Random "assert what holds for every hash, or hash with a `BuildHasher` of your own, \
         such as `BuildHasherDefault<DefaultHasher>`" {
@@ -236,8 +236,8 @@ catalogue! {
         GETRANDOM "getrandom" "https://man7.org/linux/man-pages/man2/getrandom.2.html"
             "returns random bytes"
         CLOCK_GETTIME "clock_gettime" "https://man7.org/linux/man-pages/man2/clock_gettime.2.html"
-            "shows the time since a start that is unspecified: what is computed from one reading \
-             is a random number"
+            "returns the time since an unspecified start: a value computed from one reading is \
+             random"
     }
 
     /// Operations on other machines, in runs with `--network fault` only.
@@ -251,17 +251,16 @@ catalogue! {
     }
 
     /// Threads, in runs that schedule them.
-    Schedule Extend "hold the lock over all that belongs together, and join or wait for a message \
-        instead of assuming how far a thread is" {
+    Schedule Extend "hold the lock over operations that belong together, and join or wait for a \
+                     message instead of assuming how far a thread is" {
         THREAD_SPAWN "std::thread::spawn" "thread/index.html#the-threading-model"
-            "starts a thread that runs when the operating system lets it, and may be stopped \
-             anywhere"
+            "starts a thread that the operating system schedules, and may preempt anywhere"
     }
     Schedule Permute "do not assume which waiting thread is woken: use `notify_all`, or a \
         condition for each" {
         CONDVAR_NOTIFY_ONE "std::sync::Condvar::notify_one"
             "sync/struct.Condvar.html#method.notify_one"
-            "wakes one blocked thread, no matter which"
+            "wakes one blocked thread, and does not specify which"
     }
     Schedule Spurious "check the condition again in a loop after waking: `while` instead of `if`, \
         or `wait_while`" {
@@ -272,61 +271,59 @@ catalogue! {
     }
 
     /// Time, in runs that schedule threads.
-    Time Extend "wait for what must have happened, with a deadline instead of a margin; take a \
-        paused clock for what is about time" {
+    Time Extend "wait for the event, with a deadline instead of a margin; use a paused clock to \
+                 test time" {
         THREAD_SLEEP "std::thread::sleep" "thread/fn.sleep.html"
-            "sleeps at least as long as asked, and may sleep longer"
+            "sleeps at least as long as requested, and may sleep longer"
         CONDVAR_WAIT_TIMEOUT "std::sync::Condvar::wait_timeout"
             "sync/struct.Condvar.html#method.wait_timeout"
-            "waits for about as long as asked, and may return later"
+            "waits for about as long as requested, and may return later"
     }
-    Time Extend "assert no upper bound of the time that passed, or one that is far away, and give \
-        what keeps time a clock that the test sets" {
+    Time Extend "assert no upper bound on elapsed time, or a generous one, and inject a clock that \
+                 the test sets" {
         INSTANT_ELAPSED "std::time::Instant::elapsed" "time/struct.Instant.html"
-            "reports how much time passed since another reading, which is as much as the system \
-             took, however little was done"
+            "returns the time since another reading, which may be any length, however little was \
+             done"
         SYSTEM_TIME_ELAPSED "std::time::SystemTime::elapsed"
             "time/struct.SystemTime.html#method.elapsed"
-            "reports how much time passed since another reading, which is as much as the system \
-             took, however little was done"
+            "returns the time since another reading, which may be any length, however little was \
+             done"
         GETTIMEOFDAY "gettimeofday" "time/struct.SystemTime.html"
-            "reads a clock after as much time as the system took since another reading, however \
-             little was done"
+            "reads a clock any length of time after another reading, however little was done"
         TIME "time" "time/struct.SystemTime.html"
-            "reads a clock after as much time as the system took since another reading, however \
-             little was done"
+            "reads a clock any length of time after another reading, however little was done"
     }
-    Time Random "take an elapsed time of zero for what it is: `saturating_duration_since`, `>=` \
-        instead of `>`, and a counter where each must differ" {
+    Time Random "allow an elapsed time of zero: use `saturating_duration_since`, `>=` instead of \
+                 `>`, and a counter where values must differ" {
         INSTANT_NOW "std::time::Instant::now" "time/struct.Instant.html"
-            "reads a clock that never goes back, and need not have ticked since it was read last"
+            "reads a clock that never goes back, and may not have ticked since the last reading"
     }
     Time Random "measure with `Instant`, handle the error of `duration_since` and `elapsed`, and \
-        number what must differ" {
+                 use a counter where values must differ" {
         SYSTEM_TIME_NOW "std::time::SystemTime::now" "time/struct.SystemTime.html"
             "reads a clock that is not monotonic: a later reading may show the same time, or an \
              earlier one"
     }
     Time Random "compare contents, or set the times that must differ with `File::set_modified`; \
-        take a file of the same time for a changed one" {
+                 treat a file with the same time as changed" {
         METADATA_MODIFIED "std::fs::Metadata::modified"
             "time/struct.SystemTime.html#platform-specific-behavior"
-            "shows when a file was written, as finely as the system keeps it: what is written \
-             soon after may have the same time"
+            "returns when a file was written, at the resolution of the file system: a later write \
+             may have the same time"
     }
 
     /// Unspecified results of the project's own code.
-    OwnChoice Random "handle every result that this choice may have, or promise one where it is \
-        made" {
+    OwnChoice Random "handle every possible result of this choice, or specify one where it is \
+                      made" {
         CHOOSE "nondex_collections::choose"
             "https://github.com/cargo-nondex/cargo-nondex/blob/main/docs/src/own-choices.md"
-            "returns any number below its limit: the code that calls it promises none"
+            "returns any number below its limit: the calling code specifies none"
     }
-    OwnOrder Permute "sort what was permuted, compare it without its order, or promise an order \
-        where it is permuted" {
+    OwnOrder Permute "sort the permuted elements, compare them without their order, or specify an \
+                      order where they are permuted" {
         PERMUTE "nondex_collections::permute"
             "https://github.com/cargo-nondex/cargo-nondex/blob/main/docs/src/own-choices.md"
-            "leaves the elements in any order: the code that calls it promises none"
+            "leaves the elements in any order: the calling code specifies none"
     }
 }
 

@@ -113,13 +113,13 @@ fn apis(listed: &[(Family, &'static Model)]) -> usize {
 const fn treatment(family: Family, kind: Kind, level: Level) -> &'static str {
     if let (Family::Time, Kind::Random) = (family, kind) {
         return match level {
-            Level::Std => "clocks go on; the times of files tick by up to 4 ms",
+            Level::Std => "clocks advance; file times have a resolution of up to 4 ms",
             Level::One | Level::Eq | Level::Id => {
-                "a clock may show the same time again; the times of files tick by up to 16 ms"
+                "a clock may show the same time again; file times have a resolution of up to 16 ms"
             }
             Level::Full => {
-                "the same whatever is computed, and the system's clock goes back; the times of \
-                 files tick by up to 2 s"
+                "a clock may stand still, and the system clock may go back; file times have a \
+                 resolution of up to 2 s"
             }
         };
     }
@@ -141,17 +141,17 @@ const fn treatment(family: Family, kind: Kind, level: Level) -> &'static str {
         (Family::Time, Level::Eq) => "a thread wakes, or reads a clock, up to a second later",
         (Family::Time, Level::Id) => "a thread wakes, or reads a clock, up to 10 s later",
         (Family::Time, Level::Full) => "a thread wakes, or reads a clock, up to an hour later",
-        (Family::HashKeys, Level::Std) => "keys drawn from the seed, others for each state",
+        (Family::HashKeys, Level::Std) => "keys drawn from the seed, different for each state",
         (Family::Entropy, Level::Std) => "bytes drawn from the seed",
-        (Family::HashKeys | Family::Entropy, _) => "nothing: what a clean run has",
-        (Family::OwnChoice | Family::OwnOrder, Level::Std) => "nothing: what a plain program has",
+        (Family::HashKeys | Family::Entropy, _) => "unchanged: as in a clean run",
+        (Family::OwnChoice | Family::OwnOrder, Level::Std) => "unchanged: as in a plain run",
         (Family::OwnChoice, Level::One) => "one number for each limit, the same throughout the run",
         (Family::OwnChoice, Level::Eq | Level::Id) => "a number for each call site and limit",
         (Family::OwnChoice, Level::Full) => "a new number at every call",
         (Family::OwnOrder, Level::Eq | Level::Id) => {
             "an order for each call site and number of elements"
         }
-        (Family::FixedHasher, Level::Std) => "nothing: the order that this hasher gives today",
+        (Family::FixedHasher, Level::Std) => "unchanged: the order that this hasher gives today",
         (Family::HashMap | Family::HashSet, Level::Std) => {
             "the table's own order, with RandomState keys from the seed"
         }
@@ -159,11 +159,11 @@ const fn treatment(family: Family, kind: Kind, level: Level) -> &'static str {
             "another order of the names, the same throughout the run"
         }
         (Family::Environment, Level::Std) => {
-            "another order of the variables that the process was given, the same throughout the \
-             run; those that it sets come after them"
+            "another order of the inherited variables, the same throughout the run; variables that \
+             the process sets come after them"
         }
         (Family::Environment, Level::One) => {
-            "one permutation for each length where the process has set variables, otherwise nothing"
+            "one permutation for each length if the process has set variables, otherwise unchanged"
         }
         (Family::Environment, Level::Eq | Level::Id) => {
             "once a variable was changed, an order by content"

@@ -374,7 +374,7 @@ mod tests {
             "waits here in `Barrier::wait`",
             "the clock shows no later time than before",
             "src/lib.rs:217",
-            "help: take an elapsed time of zero",
+            "help: allow an elapsed time of zero",
         ] {
             assert!(text.contains(part), "{part}: {text}");
         }
