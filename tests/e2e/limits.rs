@@ -35,7 +35,7 @@ fn a_test_that_is_slow_in_another_order_does_not_hang_and_one_that_hangs_does() 
     assert_eq!(hangs.culprits[0].line, fixture.line("src/lib.rs", "order"));
     assert!(hangs.culprits[0].confirmed);
     assert_eq!(hangs.failures[0].outcome, Outcome::TimedOut);
-    assert_eq!(hangs.failures[0].message, "no end after 5s");
+    assert_eq!(hangs.failures[0].message, "timed out after 5s");
     // Each command that reproduces the hang has the time limit that proved it.
     let reproduce = hangs.reproduce.as_deref().unwrap();
     assert!(reproduce.ends_with(" --timeout 5"), "{reproduce}");
@@ -45,7 +45,7 @@ fn a_test_that_is_slow_in_another_order_does_not_hang_and_one_that_hangs_does() 
     // A test that never ends does not get a longer limit.
     let always = test(&report, "tests::always_hangs");
     assert_eq!(always.verdict, Verdict::Broken);
-    assert_eq!(always.failures[0].message, "no end after 1s");
+    assert_eq!(always.failures[0].message, "timed out after 1s");
     // The innermost of the user's lines at which the thread is.
     let sleeps = fixture.line("src/lib.rs", "for ever");
     assert_eq!(always.failures[0].line, Some(sleeps));
@@ -53,7 +53,7 @@ fn a_test_that_is_slow_in_another_order_does_not_hang_and_one_that_hangs_does() 
     assert!(reproduce.ends_with(" --timeout 1"), "{reproduce}");
     let replayed = Nondex::pasted(&fixture.path(""), reproduce).run();
     replayed.expect(ExitCode::Found);
-    let place = format!("src/lib.rs:{sleeps}: no end after 1s");
+    let place = format!("src/lib.rs:{sleeps}: timed out after 1s");
     assert!(replayed.stderr.contains(&place), "{}", replayed.stderr);
 
     // An hour that takes no time here is an hour in a plain build.
@@ -66,7 +66,7 @@ fn a_test_that_is_slow_in_another_order_does_not_hang_and_one_that_hangs_does() 
     assert_eq!(sometimes.culprits[0].line, fixture.line("src/lib.rs", "order"));
     let line = fixture.line("src/lib.rs", "hour");
     let failure = &sometimes.failures[0];
-    assert_eq!(failure.message, "timed out: 3600s of virtual time were slept at once");
+    assert_eq!(failure.message, "timed out: 3600s of virtual time in one sleep");
     assert_eq!((failure.file.as_deref(), failure.line), (Some("src/lib.rs"), Some(line)));
     let replayed = Nondex::pasted(&fixture.path(""), sometimes.reproduce.as_deref().unwrap());
     replayed.run().expect(ExitCode::Found);

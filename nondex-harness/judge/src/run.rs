@@ -189,7 +189,7 @@ impl Run {
         let frame = sleep.and_then(|sleep| sleep.stack.frames.iter().find(is_own));
         let (what, us) = match slept {
             0 => ("of virtual time passed", time),
-            slept => ("of virtual time were slept at once", slept),
+            slept => ("of virtual time in one sleep", slept),
         };
         // Round up: a sleep is recorded some microseconds short, because earlier operations took
         // time too.

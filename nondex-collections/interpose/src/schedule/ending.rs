@@ -315,20 +315,18 @@ impl Waits {
                 "\ndeadlock: every thread of the test waits for another one\n"
             }
             ScheduleEndKind::Outside => {
-                "\n\
-                 no end in sight: every thread of the test waits, and nobody else has let one go \
-                 on\n"
+                "\ntimed out: every thread of the test waits, and nothing outside the test has \
+                 woken one\n"
             }
             ScheduleEndKind::Livelock => {
-                "\n\
-                 livelock: the threads of the test that do not wait look again and again at what \
-                 none changes\n"
+                "\nlivelock: the running threads of the test read the same values again and again, \
+                 and no thread changes them\n"
             }
             ScheduleEndKind::Steps => {
-                "\nno end in sight: the threads of the test did more operations than they may\n"
+                "\ntimed out: the threads of the test reached the limit on operations\n"
             }
             ScheduleEndKind::Time => {
-                "\nno end in sight: the threads of the test have slept for longer than they may\n"
+                "\ntimed out: the threads of the test reached the limit on virtual time\n"
             }
         });
         for (_, wait) in &self.all {

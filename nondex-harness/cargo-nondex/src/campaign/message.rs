@@ -31,7 +31,7 @@ const ERROR: &str = "Error: ";
 pub fn clarify(failure: Failure, output: &str) -> Failure {
     let message = if failure.message == NOT_TEXT {
         last_lines(before_panic(output)).map(|lines| {
-            format!("panicked with a value that is not text, after it wrote:\n{lines}")
+            format!("panicked with a value that is not a string, after this output:\n{lines}")
         })
     } else if failure.message.starts_with(RETURNED) {
         returned(output)
@@ -102,15 +102,16 @@ pub fn of_schedule(end: &ScheduleEnd) -> Failure {
     let why = match end.kind {
         ScheduleEndKind::Deadlock => "deadlock: every thread waits for another one",
         ScheduleEndKind::Outside => {
-            "no end: every thread waits, and nothing outside the test has let one go on"
+            "timed out: every thread waits, and nothing outside the test has woken one"
         }
         ScheduleEndKind::Livelock => {
-            "livelock: every thread that does not wait looks again and again at what none changes"
+            "livelock: the running threads read the same values again and again, and no thread \
+             changes them"
         }
         ScheduleEndKind::Steps => {
-            "no end: its threads did as many operations as they may (`--max-steps`)"
+            "timed out: its threads reached the limit on operations (`--max-steps`)"
         }
-        ScheduleEndKind::Time => "no end: nothing but time has passed for an hour of it",
+        ScheduleEndKind::Time => "timed out: nothing happened for one hour of virtual time",
     };
     let mut message = why.to_owned();
     for wait in &end.waits {
@@ -137,7 +138,7 @@ pub fn explain(outcome: &Outcome, output: &str, timeout: Duration) -> Failure {
             Ok(name) => format!("the process was killed by signal {signal} ({name})"),
             Err(_) => format!("the process was killed by signal {signal}"),
         }),
-        Outcome::TimedOut => Some(format!("no end after {timeout:?}")),
+        Outcome::TimedOut => Some(format!("timed out after {timeout:?}")),
     };
     match (panic, end) {
         (Some(panic), None) => panic,
@@ -189,7 +190,7 @@ mod tests {
     fn a_panic_whose_value_is_not_text_is_told_by_the_last_lines_before_it() {
         let panic = "thread 't' (7) panicked at src/lib.rs:3:5:\nBox<dyn Any>\n\
             note: run with `RUST_BACKTRACE=1`\n";
-        let after = "panicked with a value that is not text, after it wrote:\n";
+        let after = "panicked with a value that is not a string, after this output:\n";
         let many: String = (0..30).map(|n| format!("line {n}\n")).collect();
         for (output, expected) in [
             (format!("expected 1\nfound 2\n\n{panic}"), format!("{after}expected 1\nfound 2")),
@@ -245,6 +246,6 @@ mod tests {
              thread `0.0`: futex wait on 2"
         );
         let end = ScheduleEnd { kind: ScheduleEndKind::Steps, waits: Vec::new() };
-        assert!(of_schedule(&end).message.starts_with("no end: "));
+        assert!(of_schedule(&end).message.starts_with("timed out: "));
     }
 }

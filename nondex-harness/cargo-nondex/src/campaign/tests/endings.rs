@@ -80,7 +80,7 @@ fn a_test_that_hangs_is_ended_whether_its_function_had_ended_or_not() {
     for test in project.run().tests {
         assert_eq!(test.verdict, Verdict::Broken);
         assert_eq!(test.failures[0].outcome, Outcome::TimedOut);
-        assert_eq!(test.failures[0].message, "no end after 300ms");
+        assert_eq!(test.failures[0].message, "timed out after 300ms");
     }
 }
 
