@@ -254,8 +254,8 @@ fn a_race_is_a_table_with_a_lane_for_each_thread_that_ends_with_the_failure() {
 fn a_deadlock_shows_where_each_thread_waits_and_who_has_what_it_waits_for() {
     let document = document(&report(vec![deadlock()]));
     let text = &document.by_id("shop$waits").text;
-    let waits = "the 1st thread that the test starts in Mutex::lock, for what the 2nd thread that \
-                 the test starts took at src/lib.rs:6";
+    let waits = "the 1st thread that the test starts in Mutex::lock, for a lock that the 2nd \
+                 thread that the test starts took at src/lib.rs:6";
     assert!(text.contains(waits), "{text}");
     assert!(text.contains("waits here") && text.contains("taken here"), "{text}");
 }

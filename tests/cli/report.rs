@@ -139,7 +139,7 @@ fn every_other_verdict_has_its_line_and_the_output_of_the_failing_run() {
 fn the_headline_of_a_race_names_the_test_that_it_races_with() {
     for (inner, expected) in [
         (false, "fails when `other` runs in the middle of it"),
-        (true, "fails in the middle of `other`"),
+        (true, "fails when it runs in the middle of `other`"),
     ] {
         let race = Race { with: "other".to_owned(), inner, ..Race::default() };
         let failure =
@@ -166,7 +166,9 @@ fn a_flaky_test_whose_cause_was_not_searched_is_not_called_unexplained() {
         ..test("flaky", Verdict::Unknown)
     };
     let unsearched = shown(&report(vec![flaky(vec![step("clean")])]), 0, false);
-    for expected in ["`shop$flaky` is flaky, and no cause was searched\n", "message: clean run"] {
+    for expected in
+        ["`shop$flaky` is flaky, and its cause was not searched\n", "message: clean run"]
+    {
         assert!(unsearched.contains(expected), "{unsearched}");
     }
     let searched = flaky(vec![step("clean"), step("choices")]);
@@ -212,16 +214,14 @@ fn of_stable_tests_that_start_programs_it_is_said_how_often_they_may_fail() {
     ];
     let printed = |tests: &[TestReport]| {
         let shown = shown(&report(tests.to_vec()), 0, false);
-        let line = shown.lines().find(|line| line.contains("no seed chooses"));
+        let line = shown.lines().find(|line| line.contains("no seed controls"));
         line.map(|line| line.trim().to_owned())
     };
-    let two = "2 stable tests start programs or wait for others, whose time no seed chooses, and \
-        may fail in up to 29 % of runs, \
-               with 95 % confidence: shop$git, shop$server";
+    let two = "2 stable tests start programs or wait for others, whose timing no seed controls, \
+               and may fail in up to 29 % of runs, with 95 % confidence: shop$git, shop$server";
     assert_eq!(printed(&tests).as_deref(), Some(two));
-    let one = "1 stable test starts programs or waits for others, whose time no seed chooses, and \
-        may fail in up to 14 % of runs, \
-               with 95 % confidence: shop$git";
+    let one = "1 stable test starts programs or waits for others, whose timing no seed controls, \
+               and may fail in up to 14 % of runs, with 95 % confidence: shop$git";
     assert_eq!(printed(&tests[..1]).as_deref(), Some(one));
     assert_eq!(printed(&tests[1..2]), None);
 }

@@ -160,7 +160,7 @@ fn a_search_goes_on_from_where_its_budget_ended(fixture: &Fixture) {
     let report = output.report();
     let stopped = test(&report, name);
     assert!(stopped.culprits.iter().all(|culprit| culprit.call.is_none()), "{stopped:#?}");
-    let goes_on = format!("`cargo nondex explain {name}` goes on");
+    let goes_on = format!("`cargo nondex explain {name}` continues it");
     assert!(stopped.notes.iter().any(|note| note.contains(&goes_on)), "{stopped:#?}");
 
     let output = Nondex::command(&fixture.path(""), "explain")

@@ -51,8 +51,10 @@ fn a_test_that_its_build_decides_depends_on_the_program_that_the_build_ran() {
     let broken = test(&report, "tests::is_broken");
     assert_eq!(broken.verdict, Verdict::Broken, "{broken:#?}");
     output.prints(&[
-        "depends on how it was built: the build script of `builds` may write another `names.rs`",
-        "Note the proc macro `macros` (macros/src/lib.rs) may expand to other code in each build",
+        "depends on how it was built: the build script of `builds` may write a different \
+         `names.rs`",
+        "Note the proc macro `macros` (macros/src/lib.rs) may expand to different code in each \
+         build",
     ]);
     assert!(!output.stderr.contains("broken builds$tests::two"), "{}", output.stderr);
 }
@@ -71,7 +73,8 @@ fn a_test_that_its_build_decides_by_chance_depends_on_the_build_script() {
     // This test fails in each build. Only its message differs.
     assert_eq!(test(&report, "tests::is_broken").verdict, Verdict::Broken);
     output.prints(&[
-        "depends on how it was built: the build script of `stamped` may write another `stamp.rs`",
-        "it reads the date, the number of its process or a random device",
+        "depends on how it was built: the build script of `stamped` may write a different \
+         `stamp.rs`",
+        "it reads the date, its process id or a random device",
     ]);
 }

@@ -147,7 +147,7 @@ fn a_passing_test_whose_output_depends_on_a_choice_is_listed_with_the_call() {
         latent.culprits.iter().map(|culprit| (culprit.file.as_str(), culprit.line)).collect();
     assert_eq!(places, [("src/lib.rs", line)]);
     output.prints(&[&format!(
-        "latent: chance$tests::prints_a_map passes, but what it writes depends on HashMap::fmt at \
+        "latent: chance$tests::prints_a_map passes, but its output depends on HashMap::fmt at \
          src/lib.rs:{line} (STD)"
     )]);
     for silent in ["tests::prints_a_map_and_the_time", "tests::prints_a_sorted_map"] {

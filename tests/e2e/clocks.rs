@@ -30,7 +30,7 @@ fn each_test_that_relies_on_a_clock_is_found_at_the_level_of_its_name_and_no_oth
             continue;
         }
         let mut notes = found.notes.iter();
-        let fell_back = notes.any(|note| note.contains("judged with real threads"));
+        let fell_back = notes.any(|note| note.contains("with real threads and real time"));
         assert!(!fell_back, "{found:#?}");
         let (expected, _) = found.name.split_once('_').unwrap();
         let Ok(level) = expected.parse::<Level>() else {

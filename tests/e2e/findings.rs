@@ -241,7 +241,7 @@ fn advice_is_a_failure_only_when_strict(fixture: &Fixture) {
         let run = Nondex::run_in(&fixture.path("app")).args(["--lib", "--exact"]);
         run.args(names)
     };
-    let reasons = ["what nobody changes", "the hasher is not `RandomState`"];
+    let reasons = ["unmodified data", "the hasher is not `RandomState`"];
     let advice = run().run();
     assert_eq!(advice.expect(ExitCode::Ok).report().summary.advice, 4);
     let count = |output: &Output, text: &str| output.stderr.matches(text).count();

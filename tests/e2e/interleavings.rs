@@ -102,7 +102,7 @@ fn a_sleep_that_is_no_join_a_margin_and_a_missed_notification_are_blamed_on_thei
     assert_eq!(cause.line, Some(fixture.marked("src/lib.rs", "notify")));
     let rests = fixture.marked("src/lib.rs", "rests");
     output.prints(&[
-        "a notification that nobody waits for is lost",
+        "a notification without a waiting thread is lost",
         &format!("join` relies on the sleep at src/lib.rs:{rests} being long enough"),
         "it is done",
     ]);
@@ -329,7 +329,7 @@ fn the_report_on_a_deadlock_under_any_schedule_shows_the_lock_owners_too() {
     assert_eq!(cause("0.0").line, Some(fixture.marked("src/lib.rs", "held")));
     output.prints(&[
         "for the end of the 1st thread that the test starts",
-        "for what the test's own thread took at src/lib.rs:",
+        "for a lock that the test's own thread took at src/lib.rs:",
     ]);
 }
 

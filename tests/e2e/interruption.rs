@@ -43,7 +43,7 @@ fn an_interrupted_run_leaves_a_report_that_says_so() {
     assert!(report.partial);
     assert_eq!(report.tests.len(), 2);
     assert_eq!(test(&report, "waits").verdict, Verdict::NotRun);
-    output.prints(&["Partial the run did not come to its end"]);
+    output.prints(&["Partial the run did not finish"]);
 }
 
 #[test]
@@ -67,12 +67,12 @@ fn an_interrupted_search_for_orders_reports_what_it_has_found_and_what_it_left_o
     assert_eq!(order.sets, [["a_pollutes"]]);
     let left_out = test(&report, "c_waits_alone");
     assert_eq!(left_out.verdict, Verdict::NotRun, "{left_out:#?}");
-    assert!(left_out.notes[0].contains("stopped before its end"));
+    assert!(left_out.notes[0].contains("stopped early"));
     assert_eq!(test(&report, "d_stains").verdict, Verdict::Stable);
     output.prints(&[
         "3 of 4 tests are judged",
-        "what `c_waits_alone` depends on was not found yet",
-        "Partial the run did not come to its end",
+        "the tests that `c_waits_alone` depends on are not known yet",
+        "Partial the run did not finish",
     ]);
 }
 
@@ -221,7 +221,7 @@ fn time_that_is_over_ends_the_run_with_what_is_known() {
     assert!(report.partial);
     assert_eq!(test(&report, "a_quick_one").verdict, Verdict::Stable);
     assert_eq!(test(&report, "waits").verdict, Verdict::NotRun);
-    output.prints(&["the time of `--max-time` was over when 1 of 2 tests were judged"]);
+    output.prints(&["`--max-time` was reached after 1 of 2 tests were judged"]);
 }
 
 #[test]

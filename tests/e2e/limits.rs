@@ -26,8 +26,8 @@ fn a_test_that_is_slow_in_another_order_does_not_hang_and_one_that_hangs_does() 
     assert_eq!((slow.runs, slow.implied), (2 + 1 + 2, 0));
     assert_eq!(
         slow.notes,
-        ["some of its runs took longer than the time limit of 1s and were given up to 5s, \
-             because the clean runs end: see `--timeout`"]
+        ["some of its runs exceeded the time limit of 1s, which was raised to 5s because the \
+             clean runs end: see `--timeout`"]
     );
 
     let hangs = test(&report, "tests::hangs_in_another_order");

@@ -63,8 +63,8 @@ fn nothing_waits_for_ever_and_nothing_more_is_seen() {
     let count = report.tests.iter().filter(starts).count();
     assert!(count > 1, "{:#?}", report.tests);
     output.prints(&[&format!(
-        "{count} stable tests start programs or wait for others, whose time no seed chooses, and \
-         may fail in up to "
+        "{count} stable tests start programs or wait for others, whose timing no seed controls, \
+         and may fail in up to "
     )]);
 }
 

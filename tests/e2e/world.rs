@@ -18,7 +18,7 @@ fn tests_pass_in_canonical_order_and_sleep_in_no_time() {
         "PASS [",
         "(3/3)",
         "3 tests run: 3 passed, 5 skipped",
-        " s of waiting took no time",
+        " s of waiting in virtual time",
         "not controlled: a child process, in 1 test: world$tests::has_a_child",
     ]);
     let report = output.report();
@@ -77,7 +77,7 @@ fn after_a_failure_no_other_test_is_begun_if_that_is_requested() {
 fn another_seed_makes_other_choices_and_says_what_names_the_call() {
     let output = run(&["--seed", "1", "needs_the_keys_in_order"]);
     output.expect(ExitCode::Found).prints(&[
-        "every choice as seed 1 makes it",
+        "every choice drawn from seed 1",
         "cargo nondex --seed 1 --exact tests::needs_the_keys_in_order",
     ]);
     let report = output.report();

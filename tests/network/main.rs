@@ -83,7 +83,7 @@ fn with_the_network_blocked_exactly_the_tests_that_need_it_are_sanitised() {
     assert_eq!(name.hosts, ["name.example.com"]);
 
     let ignores = test(&report, "expects_the_failure");
-    assert_eq!(ignores.notes, ["it passes without the network that it asks for (192.0.2.1)"]);
+    assert_eq!(ignores.notes, ["it passes without the network that it requests (192.0.2.1)"]);
     assert!(test(&report, "uses_the_loopback").hosts.is_empty());
 }
 
@@ -207,7 +207,7 @@ fn a_run_with_the_network_tells_what_failed_because_it_was_blocked() {
         (
             "does_not_mind",
             Verdict::Passed,
-            "it passes without the network that it asks for (192.0.2.1)",
+            "it passes without the network that it requests (192.0.2.1)",
         ),
     ] {
         let test = test(&verified, name);

@@ -61,12 +61,12 @@ impl Circumstance {
             // A loaded machine only makes chance failures more likely.
             Circumstance::Load => (
                 "together with busy threads on all processors",
-                Some("what else the machine does"),
+                Some("the load of the machine"),
                 true,
             ),
             Circumstance::CleanEnvironment => (
-                "with an empty home and an empty folder for temporary files",
-                Some("what is in its home or in the temporary folder"),
+                "with an empty home and an empty temporary directory",
+                Some("the contents of its home or the temporary directory"),
                 false,
             ),
             Circumstance::TimeZone => (

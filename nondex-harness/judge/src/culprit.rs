@@ -171,8 +171,8 @@ fn search_within(
     }
     if search.left == 0 {
         found.notes.push(format!(
-            "the search for the culprit ended after its budget of {budget} runs: \
-             `cargo nondex explain {}` goes on",
+            "the search for the culprit ended after its budget of {budget} runs: `cargo nondex \
+             explain {}` continues it",
             spec.test
         ));
     }

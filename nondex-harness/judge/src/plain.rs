@@ -57,9 +57,11 @@ pub fn no_comparison<'o>(
     match options.network.mode {
         NetworkMode::Block => Some("the network is blocked here"),
         NetworkMode::Fault => Some("the network is made to fail here"),
-        NetworkMode::Observe | NetworkMode::Off => outcomes
-            .any(|outcome| *outcome == Outcome::Exited(0))
-            .then_some("its process ends before it does, which a plain build takes for a pass"),
+        NetworkMode::Observe | NetworkMode::Off => {
+            outcomes.any(|outcome| *outcome == Outcome::Exited(0)).then_some(
+                "its process ends before the test does, which a plain build reports as a pass",
+            )
+        }
     }
 }
 

@@ -21,7 +21,7 @@ use super::unexplored;
 /// Verdict on a test, the same in every output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Verdict {
-    /// Passed in every run, those under seeds included.
+    /// Passed in every run, including runs under seeds.
     Stable,
     /// Passed in every run; no seed was tried, or not all its choices are known.
     Passed,
@@ -35,13 +35,13 @@ pub enum Verdict {
     /// Non-deterministic: two runs with the same choices had different outcomes, or threads and
     /// time decide. Then it has a [reason](Ruling::reason).
     NonDeterministic,
-    /// Flaky of unknown cause: fails now and then in a plain build.
+    /// Flaky of unknown cause: fails intermittently in a plain build.
     Unknown,
     /// Failed because there is no network.
     Network,
     /// Fails in canonical order too, whatever is chosen.
     Broken,
-    /// Not executed, not often enough to be judged, or fails only with this tool.
+    /// Not executed, not run often enough for a verdict, or fails only with this tool.
     #[default]
     NotRun,
 }
@@ -63,7 +63,7 @@ impl Verdict {
     /// Returns the meaning for the test, as one clause.
     pub const fn meaning(self) -> &'static str {
         match self {
-            Verdict::Stable => "passed in every run, those under seeds included",
+            Verdict::Stable => "passed in every run, including runs under seeds",
             Verdict::Passed => {
                 "passed in every run; no seed was tried, or not all its choices are known"
             }
@@ -81,10 +81,14 @@ impl Verdict {
                 "non-deterministic: threads or time decide, or two runs with the same choices \
                  differed"
             }
-            Verdict::Unknown => "flaky for an unknown reason: fails now and then in a plain build",
+            Verdict::Unknown => {
+                "flaky for an unknown reason: fails intermittently in a plain build"
+            }
             Verdict::Network => "failed because there is no network",
-            Verdict::Broken => "fails in every run, a plain build included",
-            Verdict::NotRun => "not executed, not often enough to be judged, or fails only here",
+            Verdict::Broken => "fails in every run, including plain runs",
+            Verdict::NotRun => {
+                "not executed, not run often enough for a verdict, or fails only with this tool"
+            }
         }
     }
 
@@ -137,7 +141,7 @@ impl std::fmt::Display for Verdict {
 /// What decides about a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fact {
-    /// Passed in every run, those under seeds included.
+    /// Passed in every run, including runs under seeds.
     Passes,
     /// Passed in every run; no seed was tried, or not all its choices are known.
     PassesUntried,

@@ -30,7 +30,7 @@ fn a_directory_read_by_c_code_is_told_what_c_promises_and_not_what_rust_does() {
     let of = |culprits| findings(vec![because_of(culprits)], 0);
     let of_c = of(vec![c.clone()]);
     let (promise, fix) =
-        ("`readdir`, called by C code", "sort what was listed where it comes back");
+        ("`readdir`, called by C code", "sort the entries where the library returns");
     assert!(of_c.contains(promise) && of_c.contains(fix), "{of_c}");
     assert!(!of_c.contains("sort them by file name"), "{of_c}");
     assert!(of_c.contains("relies on the order of `readdir`"), "{of_c}");

@@ -32,8 +32,8 @@ fn tests_that_disturb_each_other_only_at_the_same_time_are_races_over_what_they_
         let with = &race.with;
         let how = match (race.pause_at, race.inner) {
             (None, false) => format!("fails when `{with}` runs in the middle of it"),
-            (None, true) => format!("fails in the middle of `{with}`"),
-            (Some(_), _) => format!("fails when parts of `{with}` run before and after its own"),
+            (None, true) => format!("fails when it runs in the middle of `{with}`"),
+            (Some(_), _) => format!("fails when it is interleaved with `{with}`"),
         };
         output.prints(&[&format!("error[ND]: `{}` {how}", test.id)]);
         assert_eq!(race.state.kind, expected["state"][0], "{race:?}");

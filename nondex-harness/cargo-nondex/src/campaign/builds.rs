@@ -172,9 +172,9 @@ impl Builds<'_> {
             variation.package,
             variation.seeds.len(),
             if variation.is_by_chance() {
-                "because of what chance decides in"
+                "because of uncontrolled randomness in"
             } else {
-                "with other random bytes for"
+                "with different random bytes for"
             },
             match variation.proc_macro {
                 Some(_) => "proc macro",
@@ -306,9 +306,9 @@ fn cause(
 fn note(variation: &Variation, compared: &Result<(), String>, has_doctests: bool) -> String {
     let cause = cause(variation, variation.first_file(), None, None);
     let why = if variation.is_by_chance() {
-        "it reads the date, the number of its process or a random device"
+        "it reads the date, its process id or a random device"
     } else {
-        "it uses the order of a map or set, or other random bytes"
+        "it uses the order of a map or set, or random bytes"
     };
     let mut note = format!("{cause}: {why}");
     if let Err(reason) = compared {

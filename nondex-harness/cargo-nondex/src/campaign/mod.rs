@@ -158,7 +158,7 @@ pub fn run(
     if executed.stopped && stop.is_late() {
         let judged = executed.tests.iter().filter(|test| test.judgement.is_some()).count();
         notes.push(format!(
-            "the time of `--max-time` was over when {judged} of {} tests were judged",
+            "`--max-time` was reached after {judged} of {} tests were judged",
             running.len()
         ));
     }

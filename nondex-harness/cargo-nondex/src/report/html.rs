@@ -90,7 +90,7 @@ fn header(markup: &mut Markup, report: &Report, page: &Page<'_>) {
         markup.text(&format!(" took {seconds:.1} s"));
     });
     if report.partial {
-        markup.literal("<p class=\"partial\">The run did not come to its end.</p>");
+        markup.literal("<p class=\"partial\">The run did not finish.</p>");
     }
     markup.element("nav", &[("aria-label", "Verdicts")], |markup| {
         let all = report.tests.len().to_string();

@@ -21,7 +21,7 @@ pub fn render(report: &Report, sources: &Sources) -> String {
         let _ = writeln!(text, "\nSeeds: {}", listing::seeds(&report.run.seeds));
     }
     if report.partial {
-        text.push_str("\nThe run did not come to its end: unfinished tests are not-run.\n");
+        text.push_str("\nThe run did not finish: unfinished tests are not-run.\n");
     }
     for overdue in &report.overdue {
         let _ = writeln!(text, "\n{}", escaped(&overdue.to_string()));
@@ -29,7 +29,7 @@ pub fn render(report: &Report, sources: &Sources) -> String {
     for (severity, title) in [
         (Severity::Error, "Findings"),
         (Severity::Warning, "Advice"),
-        (Severity::Note, "Known, not by the change, or without a prerequisite"),
+        (Severity::Note, "Known, not caused by the change, or without a prerequisite"),
     ] {
         let rows: Vec<&Problem<'_>> =
             problems.iter().filter(|problem| problem.severity == severity).collect();
@@ -46,9 +46,9 @@ pub fn headline(problems: &[Problem<'_>]) -> String {
     let needy = problems.iter().filter(|problem| problem.needs_attention());
     match (tests(failed), tests(needy)) {
         (0, _) => "No test failed".to_owned(),
-        (failed, 0) => format!("{failed} failed; none needs you"),
-        (failed, 1) => format!("{failed} failed; 1 needs you"),
-        (failed, needy) => format!("{failed} failed; {needy} need you"),
+        (failed, 0) => format!("{failed} failed; none needs attention"),
+        (failed, 1) => format!("{failed} failed; 1 needs attention"),
+        (failed, needy) => format!("{failed} failed; {needy} need attention"),
     }
 }
 
@@ -79,7 +79,7 @@ fn table(text: &mut String, title: &str, rows: &[&Problem<'_>]) {
         let _ = writeln!(text, "| {} |", cells.join(" | "));
     }
     if let Some(more) = rows.len().checked_sub(ROWS).filter(|more| *more > 0) {
-        let _ = writeln!(text, "\nand {more} more, which the report has");
+        let _ = writeln!(text, "\nand {more} more in the report");
     }
 }
 

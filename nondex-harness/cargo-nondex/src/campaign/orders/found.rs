@@ -100,8 +100,8 @@ impl BinaryResult {
                     report.rule(Fact::Passes);
                     if self.detection.unknown.contains(&test) {
                         report.notes.push(
-                            "in some orders too many tests before it ended the process: it was \
-                             not started there"
+                            "it was not started in some orders, because too many tests before it \
+                             ended the process"
                                 .to_owned(),
                         );
                     }
@@ -148,7 +148,7 @@ impl BinaryResult {
         Some(if self.open.contains(&test) {
             format!(
                 "it {alone} alone and had another outcome after other tests: the search for these \
-             was stopped before its end"
+                 tests was stopped early"
             )
         } else {
             format!("it {alone} alone: not all orders were tried")
@@ -164,15 +164,14 @@ impl BinaryResult {
         let open: Vec<String> =
             self.open.iter().map(|test| format!("`{}`", names[*test])).collect();
         let mut note = format!(
-            "the orders of `{binary}` were stopped before their end: {decided} of {} tests are \
-             judged, and what the tests share and which \
-             race may be missing",
+            "the orders of `{binary}` were stopped early: {decided} of {} tests are judged, and \
+             shared state and races may be missing",
             requested.len()
         );
         if !open.is_empty() {
             let depend = if open.len() == 1 { "depends" } else { "depend" };
             let open = open.join(", ");
-            note += &format!("; what {open} {depend} on was not found yet");
+            note += &format!("; the tests that {open} {depend} on are not known yet");
         }
         note
     }

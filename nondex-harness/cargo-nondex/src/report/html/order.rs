@@ -33,14 +33,14 @@ fn turns<'a>(test: &'a str, race: &'a Race) -> Vec<Turn<'a>> {
     match race.pause_at {
         None => vec![
             first,
-            turn(inner, "runs from its begin to its end".to_owned()),
-            turn(outer, "goes on".to_owned()),
+            turn(inner, "runs completely".to_owned()),
+            turn(outer, "continues".to_owned()),
         ],
         Some(pause) => vec![
             first,
             turn(inner, format!("stops at access {pause}")),
-            turn(outer, "goes on to its end".to_owned()),
-            turn(inner, "goes on".to_owned()),
+            turn(outer, "continues to its end".to_owned()),
+            turn(inner, "continues".to_owned()),
         ],
     }
 }
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn of_two_tests_at_the_same_time_the_inner_one_runs_while_the_outer_one_stops() {
-        let whole = ["stops at access 2", "runs from its begin to its end", "goes on"];
+        let whole = ["stops at access 2", "runs completely", "continues"];
         for (inner, tests) in [(false, ["own", "other", "own"]), (true, ["other", "own", "other"])]
         {
             let expected = [0, 1, 2].map(|at| format!("{} {}", tests[at], whole[at]));
@@ -158,8 +158,8 @@ mod tests {
             [
                 "own stops at access 2",
                 "other stops at access 0",
-                "own goes on to its end",
-                "other goes on",
+                "own continues to its end",
+                "other continues",
             ]
         );
     }

@@ -210,7 +210,7 @@ fn promises(diagnostic: &mut Diagnostic<'_>, test: &TestReport) -> Vec<&'static 
              depends on the filesystem\n\
              see https://pubs.opengroup.org/onlinepubs/9799919799/functions/readdir.html",
         );
-        fixes.insert("sort what was listed where it comes back from there");
+        fixes.insert("sort the entries where the library returns them");
     }
     for culprit in culprits.iter().filter(|culprit| !is_elsewhere(culprit)) {
         let Some(model) = Model::by_api(&culprit.api) else { continue };
@@ -242,7 +242,7 @@ fn promises(diagnostic: &mut Diagnostic<'_>, test: &TestReport) -> Vec<&'static 
 /// Lists the ids of the first few other tests of a cause.
 fn named(others: &[&TestReport]) -> String {
     let ids: Vec<&str> = others.iter().map(|test| test.id.as_str()).collect();
-    format!("because of the same: {}", first(&ids, NAMED))
+    format!("with the same cause: {}", first(&ids, NAMED))
 }
 
 /// Lists the other tests of a cause, each with what differs from the first test.
@@ -251,9 +251,9 @@ fn list(first: &TestReport, others: &[&TestReport]) -> String {
     let confirmed = others.iter().filter(|test| test.has_confirmed_culprits()).count();
     let mut text = match (confirmed, others.len() - confirmed) {
         (0, suspected) => format!("{suspected} more may depend on {calls}:"),
-        (confirmed, 0) => format!("{confirmed} more because of {calls}:"),
+        (confirmed, 0) => format!("{confirmed} more caused by {calls}:"),
         (confirmed, suspected) => {
-            format!("{confirmed} more because of {calls}, and {suspected} that may be:")
+            format!("{confirmed} more caused by {calls}, and {suspected} suspected:")
         }
     };
     for test in others {
@@ -333,7 +333,7 @@ mod tests {
                 strip_str(&render_test(&test, false, &View::brief(&no_sources()))).to_string();
             assert!(text.starts_with("warning[ND]"), "{text}");
             assert!(text.contains("deadlock after a panic"), "{text}");
-            for word in ["`Barrier` as it was", "seed the generator"] {
+            for word in ["`Barrier` in every round", "seed the generator"] {
                 assert!(!text.contains(word), "{word}: {text}");
             }
         }

@@ -17,7 +17,7 @@ pub(super) fn left_out(report: &Report, all: bool) -> Option<String> {
     let runs: u64 = report.tests.iter().map(|test| test.left_out).sum();
     let (tests, names) = named(report, all, |test| test.left_out > 0);
     let mut sentence = format!(
-        "left out, as the budget was spent: {} of {}; --thorough makes them",
+        "skipped, because the budget was spent: {} of {}; --thorough runs them",
         plural(runs, "run"),
         plural(tests, "test"),
     );
@@ -83,7 +83,7 @@ mod tests {
     fn what_was_left_out_is_counted_and_named_on_request() {
         let some = report(vec![test("a", 1, 30, &[]), test("b", 1, 0, &[]), test("c", 1, 4, &[])]);
         let sentence =
-            "left out, as the budget was spent: 34 runs of 2 tests; --thorough makes them";
+            "skipped, because the budget was spent: 34 runs of 2 tests; --thorough runs them";
         assert_eq!(left_out(&some, false).as_deref(), Some(sentence));
         let named = format!("{sentence}: p$a, p$c");
         assert_eq!(left_out(&some, true), Some(named));

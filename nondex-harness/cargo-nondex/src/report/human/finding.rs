@@ -60,7 +60,7 @@ pub(super) fn entry<'r, 's>(test: &'r TestReport, view: &View<'s>) -> Option<Ent
         Verdict::OrderDependentVictim => other("fails after another test"),
         Verdict::OrderDependentBrittle => other("fails unless another test ran before"),
         Verdict::Unknown if test.is_to_be_searched() => {
-            other("is flaky, and no cause was searched")
+            other("is flaky, and its cause was not searched")
         }
         Verdict::Unknown => other("is flaky for an unknown reason"),
     }
@@ -87,7 +87,7 @@ fn unjudged(test: &TestReport) -> String {
         return format!("may depend on how it was built: {build}");
     }
     let why = if test.failures.is_empty() {
-        "could not be started in each of its runs"
+        "could not be started in some of its runs"
     } else if test.fails_in_canonical_order() && test.plain.is_none() {
         "fails in canonical order and is not judged"
     } else {
@@ -103,9 +103,9 @@ fn non_deterministic(test: &TestReport) -> String {
         None if test.environment.is_some() => surroundings(test),
         None => "differs between runs with the same choices".to_owned(),
         Some(race) if race.pause_at.is_some() => {
-            format!("fails when parts of `{}` run before and after its own", race.with)
+            format!("fails when it is interleaved with `{}`", race.with)
         }
-        Some(race) if race.inner => format!("fails in the middle of `{}`", race.with),
+        Some(race) if race.inner => format!("fails when it runs in the middle of `{}`", race.with),
         Some(race) => format!("fails when `{}` runs in the middle of it", race.with),
     }
 }

@@ -29,13 +29,13 @@ pub(super) fn of_threads(test: &TestReport, reason: Timing) -> Vec<&'static str>
     }
     if waits_in("Barrier") {
         fixes.push(
-            "let as many threads come to the `Barrier` as it was made for, each as often: it lets \
-             nobody go on before",
+            "make the number of waiting threads match the `Barrier` in every round: it blocks \
+             until all have arrived",
         );
     } else if waits_in("Condvar") || waits_in("park") {
         fixes.push(
             "check the condition under its lock before each wait, in a loop (`while`, \
-             `wait_while`): a notification that nobody waits for is lost",
+             `wait_while`): a notification without a waiting thread is lost",
         );
     } else if waits_in("Mutex") || waits_in("RwLock") || waits_in("lock") || waits_for_owner() {
         fixes.push(
@@ -44,8 +44,8 @@ pub(super) fn of_threads(test: &TestReport, reason: Timing) -> Vec<&'static str>
         );
     } else if !operations.is_empty() {
         fixes.push(
-            "let what is waited for come: drop a sender that is left over, and join a thread only \
-             when nothing that it waits for is still to come from you",
+            "let every wait end: drop unused senders, and do not join a thread that waits for the \
+             joining thread",
         );
     }
     if has_kind(Kind::Spurious) {
@@ -68,14 +68,16 @@ pub(super) fn of_threads(test: &TestReport, reason: Timing) -> Vec<&'static str>
         _ if interleaving::slept(test).is_some() => {
             "join the thread, or wait for its message, instead of sleeping: no sleep is long enough"
         }
-        Timing::Time => "give it a deadline instead of a margin, or a clock that the test sets",
+        Timing::Time => {
+            "wait with a deadline instead of a margin, or use a clock that the test sets"
+        }
         Timing::Race if sleeps => {
             "join the thread, or wait for its message, instead of sleeping: no sleep is long \
-             enough; and hold a lock over all that belongs together"
+             enough; and hold one lock over operations that belong together"
         }
         Timing::Race => {
-            "hold the lock over all that belongs together, join or wait for a message before you \
-             look, and make the order explicit where it matters"
+            "hold the lock over operations that belong together, join or wait for a message before \
+             reading, and make a required order explicit"
         }
     }]
 }
@@ -109,7 +111,7 @@ mod tests {
             (&["Condvar::wait", "JoinHandle::join"], "`wait_while`"),
             (&["Mutex::lock", "JoinHandle::join"], "same order"),
             (&["RawMutex::lock_slow"], "same order"),
-            (&["Receiver::recv", "JoinHandle::join"], "drop a sender"),
+            (&["Receiver::recv", "JoinHandle::join"], "drop unused senders"),
         ] {
             let fix = fixed(operations, None);
             assert!(fix.contains(word), "{operations:?}: {fix}");

@@ -129,7 +129,7 @@ pub(super) fn mark_sleep(diagnostic: &mut Diagnostic<'_>, test: &TestReport) {
     let thread = lanes.map(|lane| lane.thread.as_str()).nth(sleep.lane);
     if let (Some(file), Some(line), Some(thread)) = (&sleep.file, sleep.line, thread) {
         let subject = named(test, thread);
-        let label = format!("meanwhile {subject} sleeps here, and waits for nobody");
+        let label = format!("meanwhile {subject} sleeps here, without waiting for a thread");
         diagnostic.secondary((file, line, None), label);
     }
 }
@@ -264,7 +264,7 @@ fn sentence(test: &TestReport, found: &InterleavingReport, conflict: &ConflictRe
             format!("{subject} is stopped after {}: meanwhile {does}", place(before))
         }
         (None, Some(after)) => format!(
-            "{} comes to `{}` at {} too late: before that, {does}",
+            "{} reaches `{}` at {} too late: before that, {does}",
             // It may be another thread, which the delayed thread starts.
             of(&found.steps[after]),
             found.steps[after].what,

@@ -113,29 +113,26 @@ fn sequence(tests: &[String]) -> String {
 fn fix(is_victim: bool, state: Option<&SharedState>) -> String {
     let text = match state.map(|state| state.kind.as_str()) {
         _ if !is_victim => {
-            "make the state in the test itself, or in a function that both tests call"
+            "create the state in the test itself, or in a function that both tests call"
         }
         Some("env") => {
-            "put the variable back in a guard's `Drop`, or pass the value as an argument; in \
+            "restore the variable in a guard's `Drop`, or pass the value as an argument; in \
              edition 2024 `set_var` is unsafe because other threads read the environment"
         }
         Some("cwd") => {
-            "do not change the current folder: join paths to a folder; or put it back in a \
-             guard's `Drop`"
+            "do not change the current folder: join paths to a folder, or restore it in a guard's \
+             `Drop`"
         }
         Some("file") => {
-            "write into a folder of the test's own (`tempfile::tempdir()`), which is removed when \
-             it is dropped"
+            "write into a temporary directory of the test (`tempfile::tempdir()`), which is \
+             removed on drop"
         }
-        Some("descriptor") => {
-            "let the open descriptor be dropped at the end of the test that opens it"
-        }
+        Some("descriptor") => "close the descriptor at the end of the test that opens it",
         Some("child") => "end the child, and wait for it, at the end of the test that starts it",
         Some("port") => "listen on port 0, and close the listener at the end of the test",
         _ => {
-            "put the state back at the end of the test that changes it, in a guard's `Drop`, so \
-             that it happens when it panics, too; a `#[serial]` group alone does not help: the \
-             state stays"
+            "restore the state in a guard's `Drop` in the test that changes it, so that a panic \
+             restores it too; a `#[serial]` group alone does not restore it"
         }
     };
     text.to_owned()

@@ -34,7 +34,7 @@ pub(super) fn counts(report: &Report) -> String {
     let mut parts = vec![format!("{passed} passed")];
     let others = [
         (failed, "failed"),
-        (advice, "failed by a delay only"),
+        (advice, "failed only by a delay"),
         (excused, "known or sanitised"),
         (unjudged, "not judged"),
         (skipped, "skipped"),
@@ -82,7 +82,7 @@ pub(super) fn sentences(report: &Report, world: &World, view: &View<'_>) -> Vec<
 fn time(report: &Report, world: &World) -> String {
     let choices = match world.seed {
         None => "every choice in canonical order".to_owned(),
-        Some(seed) => format!("every choice as seed {seed} makes it"),
+        Some(seed) => format!("every choice drawn from seed {seed}"),
     };
     let saved = report.tests.iter().filter_map(|test| {
         let scheduled = test.scheduled.as_ref()?;
@@ -93,7 +93,7 @@ fn time(report: &Report, world: &World) -> String {
     if seconds < 0.1 {
         choices
     } else {
-        format!("{choices}; {seconds:.1} s of waiting took no time")
+        format!("{choices}; {seconds:.1} s of waiting in virtual time")
     }
 }
 
@@ -107,7 +107,7 @@ fn partings(report: &Report) -> Vec<String> {
         .filter_map(|test| Some(format!("{}: {}", test.id, test.parting.as_ref()?)))
         .collect();
     let head = match parted.len() {
-        0 => format!("verified: {} did the same twice", plural(compared, "test")),
+        0 => format!("verified: {} behaved the same in two runs", plural(compared, "test")),
         some => format!("verified: {some} of {} differ", plural(compared, "test")),
     };
     std::iter::once(head).chain(parted).collect()
@@ -127,7 +127,7 @@ fn uncontrolled(test: &TestReport) -> Vec<&'static str> {
             Source::Thread => "real threads",
             Source::Child => "a child process",
             Source::RandomFile => "random bytes of the system",
-            Source::ProcessNumber => "the number of the process",
+            Source::ProcessNumber => "the process id",
             Source::Port => "a port that the system chooses",
         })
         .collect();

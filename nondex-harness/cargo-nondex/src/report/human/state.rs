@@ -23,12 +23,9 @@ pub(super) fn lines(diagnostic: &mut Diagnostic<'_>, state: &SharedState, test: 
 /// Describes a part of the state that a test leaves changed.
 pub(super) fn left(state: &SharedState) -> String {
     let certain = match (state.confirmed, state.joint) {
-        (true, false) => "with only this put back, the outcome is that of a run alone",
-        (true, true) => {
-            "with all that is named here put back, and nothing else, the outcome is that of a run \
-             alone"
-        }
-        (false, _) => "it is left changed; that it decides is not proven",
+        (true, false) => "restoring only this gives the outcome of a run alone",
+        (true, true) => "restoring only the state named here gives the outcome of a run alone",
+        (false, _) => "it is left changed, but not proven to decide the outcome",
     };
     format!("{}: {certain}", named(&state.kind, &state.name))
 }
@@ -36,9 +33,9 @@ pub(super) fn left(state: &SharedState) -> String {
 /// Describes a part of the state that two tests use concurrently.
 pub(super) fn raced_for(state: &SharedState) -> String {
     let certain = if state.confirmed {
-        "the test passes when it finds only this as if the other one had not changed it"
+        "the test passes when only this has its value from before the other test"
     } else {
-        "both use it; that it decides is not proven"
+        "both use it, but it is not proven to decide the outcome"
     };
     format!("{}: {certain}", named(&state.kind, &state.name))
 }
@@ -48,7 +45,7 @@ pub(super) fn raced_for(state: &SharedState) -> String {
 pub(super) fn leaves(test: &TestReport) -> impl Iterator<Item = String> {
     test.leaves.iter().map(|left| {
         format!(
-            "left changed: {} leaves {} changed, which {} {}; none is known to fail for it",
+            "left changed: {} leaves {} changed, which {} {}; none is known to fail because of it",
             test.id,
             named(&left.kind, &left.name),
             first(&left.users, NAMED),
@@ -62,7 +59,7 @@ pub fn named(kind: &str, name: &str) -> String {
     match kind {
         "env" => format!("the variable `{name}`"),
         "cwd" => "the current folder".to_owned(),
-        "umask" => "the mask of new files".to_owned(),
+        "umask" => "the umask".to_owned(),
         "descriptor" => format!("an open descriptor of `{name}`"),
         "child" => format!("the child process `{name}`"),
         kind => format!("the {} `{name}`", kind.replace('_', "-")),

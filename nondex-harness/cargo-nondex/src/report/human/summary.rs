@@ -104,7 +104,7 @@ pub(super) fn rows(report: &Report, causes: &[Cause<'_>], view: &View<'_>) -> Ve
     let overdue = report.overdue.iter().map(ToString::to_string);
     rows.extend(overdue.map(|one| Row::new(bold(AnsiColor::Yellow), "Overdue", one)));
     if report.partial {
-        let text = "the run did not come to its end: tests that were not finished are not-run";
+        let text = "the run did not finish: unfinished tests are not-run";
         rows.push(Row::new(bold(AnsiColor::Yellow), "Partial", text));
     }
     let seconds = view.elapsed.as_secs_f64();
@@ -142,9 +142,7 @@ pub(super) fn rows(report: &Report, causes: &[Cause<'_>], view: &View<'_>) -> Ve
     let is_shortened =
         |test: &TestReport| !test.verdict.passes() && test.verdict != Verdict::NotRun;
     if view.brief && report.tests.iter().any(is_shortened) {
-        rows.push(Row::further(
-            "cargo nondex report -v shows each finding with all that is known of it",
-        ));
+        rows.push(Row::further("cargo nondex report -v shows each finding in full"));
     }
     rows.extend(path);
     rows
@@ -233,7 +231,7 @@ fn run_alone(report: &Report, all: bool) -> String {
         many => (format!("the outcomes of {many} tests change"), "they were"),
     };
     format!(
-        "{whose} when other runs of the campaign come before or at the same time, most likely \
+        "{whose} when other runs of the campaign come before it or run concurrently, most likely \
          because they share something outside the process, such as a path or the processors; \
          {were} run alone: {names}"
     )

@@ -32,7 +32,7 @@ pub(super) fn on(reason: Timing, test: &TestReport, its: &str) -> String {
     match reason {
         _ if test.has_one_kind_of_culprits() && test.culprits.iter().all(is_spurious) => {
             let call = test.culprits.first().map_or("its wait", |one| &one.api);
-            format!("`{call}` not returning without a cause")
+            format!("`{call}` not returning spuriously")
         }
         _ if !test.has_one_kind_of_culprits() => format!("when {its} threads run or wake"),
         Timing::Race if has_late_wake() => format!("when {its} threads run or wake"),
@@ -94,7 +94,7 @@ fn of(culprit: &Culprit, subject: &str, place: &str) -> String {
     }
     match (culprit.kind, culprit.family, least) {
         (Kind::Permute, ..) => "which waiting thread is woken decides".to_owned(),
-        (Kind::Spurious, ..) => format!("{subject} wakes here though nobody woke it"),
+        (Kind::Spurious, ..) => format!("{subject} wakes spuriously here"),
         (_, Family::Time, Some(least)) if is_between_readings(culprit) => {
             format!("{subject} is delayed by {} or longer before it reads the clock", time(least))
         }
@@ -108,7 +108,7 @@ fn of(culprit: &Culprit, subject: &str, place: &str) -> String {
         (_, _, Some(least)) if least > MOMENT => {
             format!("{subject} is delayed {place} by {} or longer", time(least))
         }
-        (..) => format!("{subject} is stopped {place}, and others go on"),
+        (..) => format!("{subject} is stopped {place} while other threads run"),
     }
 }
 
@@ -139,7 +139,7 @@ pub(super) fn needed(test: &TestReport) -> String {
             return format!("{needs} a delay of {}", time(longest));
         }
         Some(NeededDelays { longest, delays, threads: 1 }) => {
-            return format!("{needs} {delays} delays that last {} together", time(longest));
+            return format!("{needs} {delays} delays of {} in total", time(longest));
         }
         Some(NeededDelays { longest, threads, .. }) => {
             return format!(
@@ -155,9 +155,9 @@ pub(super) fn needed(test: &TestReport) -> String {
     } else if test.culprits.is_empty() || !test.has_one_kind_of_culprits() {
         format!("{may_need} an injected delay")
     } else if has(Kind::Spurious) {
-        format!("{needs} a thread that wakes though nobody woke it")
+        format!("{needs} a spurious wakeup")
     } else if has(Kind::Permute) {
-        format!("{needs} another waiting thread that is woken")
+        format!("{needs} another waiting thread to be woken")
     } else {
         format!("{needs} an injected delay")
     }
@@ -208,8 +208,7 @@ const fn meaning_of_clocks(level: Level) -> &'static str {
             "clocks tick by 41 to 100 ns on other systems, and file systems by up to 16 ms"
         }
         Level::Full => {
-            "a clock may be set back, or stand still whatever is computed, and FAT keeps every \
-             other second"
+            "a clock may be set back or stand still, and FAT stores times in steps of 2 s"
         }
     }
 }
@@ -304,11 +303,11 @@ pub fn waiting_threads(test: &TestReport) -> Option<(&'static str, Vec<Wait>)> {
     let scheduled = test.scheduled.as_ref().filter(|one| !one.waits.is_empty())?;
     let how = match test.end() {
         Some("deadlock") => "every thread waits for another one",
-        Some("outside") => "every thread waits, and nothing outside the test has let one go on",
+        Some("outside") => "every thread waits, and nothing outside the test has woken one",
         Some("livelock") => {
-            "every thread that does not wait looks again and again at what none changes"
+            "the running threads read the same values again and again, and no thread changes them"
         }
-        _ => "where each thread was in the end",
+        _ => "where each thread was at the end",
     };
     let waits = scheduled.waits.iter().map(|wait| Wait {
         thread: waiting(test, &wait.thread),
@@ -351,8 +350,10 @@ fn because(test: &TestReport, thread: &str, cause: &WaitCause) -> String {
     };
     let other = interleaving::named(test, &cause.thread);
     match cause.kind {
-        WaitCauseKind::Has if cause.thread == thread => format!(", for what it took itself{place}"),
-        WaitCauseKind::Has => format!(", for what {other} took{place}"),
+        WaitCauseKind::Has if cause.thread == thread => {
+            format!(", for a lock that it took itself{place}")
+        }
+        WaitCauseKind::Has => format!(", for a lock that {other} took{place}"),
         WaitCauseKind::Notified => {
             format!(", and {other} had notified{place} before it waited")
         }
@@ -390,7 +391,7 @@ mod tests {
         test.culprits = vec![delayed(3, 3_000_000)];
         assert_eq!(needed(&test), "needs a delay of 3 ms");
         test.culprits.push(delayed(4, 2_000_000));
-        assert_eq!(needed(&test), "needs 2 delays that last 5 ms together");
+        assert_eq!(needed(&test), "needs 2 delays of 5 ms in total");
         let mut of_another = delayed(5, 4_000_000);
         of_another.call.as_mut().unwrap().thread = "0.2".to_owned();
         test.culprits.push(of_another);
@@ -408,7 +409,7 @@ mod tests {
             culprit.kind = Kind::Spurious;
         }
         let said = on(Timing::Race, &test, "its");
-        assert_eq!(said, "`std::thread::park` not returning without a cause");
+        assert_eq!(said, "`std::thread::park` not returning spuriously");
         test.culprits[0].kind = Kind::Extend;
         assert_ne!(on(Timing::Race, &test, "its"), said);
     }

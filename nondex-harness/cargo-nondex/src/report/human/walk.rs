@@ -58,7 +58,7 @@ impl Walk {
             skipped: step.skipped,
         });
         let end = match &found.failed {
-            _ if is_deadlock(test) => "no thread can go on".to_owned(),
+            _ if is_deadlock(test) => "no thread can continue".to_owned(),
             Some(Line { file, line }) => format!("the test fails at {file}:{line}"),
             None => "the test fails".to_owned(),
         };
@@ -140,7 +140,7 @@ fn head(test: &TestReport, lane: &LaneReport) -> String {
 fn what(step: &LaneStepReport) -> String {
     if let Some(delay) = step.delay_ns {
         return match delay {
-            0 => "(woken by nobody)".to_owned(),
+            0 => "(spurious wakeup)".to_owned(),
             delay if step.what.contains("sleep") => format!("({} too late)", time(delay)),
             delay => format!("(stopped for {})", time(delay)),
         };

@@ -50,9 +50,9 @@ pub(super) fn what(culprit: &Culprit) -> String {
             (Kind::Permute, None, None) if len == 0 => "the order is unspecified".to_owned(),
             (Kind::Permute, None, None) => format!("the order of {len} elements is unspecified"),
             (Kind::Random, ..) => "the value is unspecified".to_owned(),
-            (Kind::Extend, ..) => "more than asked for is allowed".to_owned(),
-            (Kind::Short, ..) => "less than asked for is allowed".to_owned(),
-            (Kind::Spurious, ..) => "it may happen without a cause".to_owned(),
+            (Kind::Extend, ..) => "more than requested is allowed".to_owned(),
+            (Kind::Short, ..) => "less than requested is allowed".to_owned(),
+            (Kind::Spurious, ..) => "it may happen spuriously".to_owned(),
         }
     });
     if let Some(CallReport { thread, ordinal, of }) = &culprit.call {

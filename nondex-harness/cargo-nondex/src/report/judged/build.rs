@@ -18,11 +18,11 @@ pub fn decides(
     report.notes.retain(|note| !note.contains("plain build"));
     let builds = match cause.passes {
         Some(_) => format!("{failed} of {builds} builds"),
-        None => format!("each of {builds} builds, but not with the same values"),
+        None => format!("each of {builds} builds, with different values"),
     };
     let message: Vec<&str> = failure.message.lines().map(str::trim).collect();
     report.notes.push(format!(
-        "all its runs in one build end alike; it fails in {builds}: {}",
+        "all its runs in one build have the same outcome; it fails in {builds}: {}",
         message.join(", ")
     ));
     if report.failures.is_empty() {
@@ -79,13 +79,14 @@ mod tests {
         assert_eq!(report.failures.len(), 1, "where it fails is shown");
         assert_eq!(
             report.notes,
-            ["all its runs in one build end alike; it fails in 1 of 3 builds: left: 1, right: 2"]
+            ["all its runs in one build have the same outcome; it fails in 1 of 3 builds: left: \
+                 1, right: 2"]
         );
         assert!(report.reproduce.unwrap().starts_with("cargo clean -p shop && cargo test -p "));
 
         let mut report = broken();
         decides(&mut report, cause(None), [3, 3], failed("a"));
-        assert!(report.notes[0].contains("each of 3 builds, but not with the same values"));
+        assert!(report.notes[0].contains("each of 3 builds, with different values"));
 
         let mut report = broken();
         may_decide(&mut report, cause(None));

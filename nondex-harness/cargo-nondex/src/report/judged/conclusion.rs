@@ -163,8 +163,7 @@ fn unusual_seed(question: Question<'_>, dependence: &Dependence) -> String {
         )
     } else if spec.schedule() == Schedule::Systematic {
         format!(
-            "schedules with few preemptions are tried one after the other: {seed} is the number of \
-             one that {ends}"
+            "schedules with few preemptions were tried in sequence: schedule number {seed} {ends}"
         )
     } else if further::made(question, level).contains(spec) {
         format!(

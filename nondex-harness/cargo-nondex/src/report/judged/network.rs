@@ -12,7 +12,7 @@ pub fn verified(evidence: &Evidence, verification: &RunSpec, verdict: Verdict) -
     let run = evidence.of(verification).first()?;
     let text = match (run.passed(), verdict) {
         (true, _) => "it passes with the network",
-        (false, Verdict::Network) => "it was run with the network too, which is not there",
+        (false, Verdict::Network) => "it was run with the network too, which is not available",
         (false, _) => "it fails with the network too",
     };
     Some(text.to_owned())
@@ -28,8 +28,8 @@ pub fn unknown(tests: &[TestReport], policy: &Policy) -> Option<String> {
     };
     (policy.mode == NetworkMode::Block && !policy.verify).then(|| {
         format!(
-            "that {tests} with verdict `network` would pass with a network is not known: \
-             `--network-verify` looks"
+            "whether {tests} with verdict `network` would pass with a network is not known: \
+             `--network-verify` tests it"
         )
     })
 }

@@ -19,11 +19,11 @@ use crate::statistics::wilson;
 pub(super) fn real_threads(evidence: &Evidence, requested: &Options) -> &'static str {
     let is_settled = evidence.contradiction(requested.is_scheduled()).is_none();
     if is_settled || evidence.all().any(|(_, run)| run.has_no_outcome()) {
-        "it is judged with real threads and real time, because it has another outcome, or none \
-         within the limits, when this tool schedules them"
+        "the scheduler could not reproduce its outcome within the limits; the verdict comes from \
+         runs with real threads and real time"
     } else {
-        "it is judged with real threads and real time, because it failed in one run and passed \
-         in another when this tool scheduled them, which may also be for what ran at the same time"
+        "it failed in one scheduled run and passed in another, possibly because of concurrent \
+         runs; the verdict comes from runs with real threads and real time"
     }
 }
 
@@ -32,8 +32,8 @@ pub(super) fn hang(failures: &[FailureReport], limit: Duration) -> Option<String
     let first = failures.first()?;
     (first.outcome == Outcome::TimedOut).then(|| {
         format!(
-            "each run was ended after {limit:?}: if it only needs longer, as a test that compiles \
-             something does at first, `--timeout SECONDS` gives it more"
+            "each run was stopped after {limit:?}; if the test only needs longer, set `--timeout \
+             SECONDS`"
         )
     })
 }
@@ -44,8 +44,8 @@ pub(super) fn lateness(evidence: &Evidence, options: &Options) -> Option<String>
     let late = || evidence.all().filter(|(_, run)| patience::is_late(run, usual));
     let limit = late().map(|(_, run)| run.limit).max()?;
     Some(format!(
-        "some of its runs took longer than the time limit of {usual:?} and were given up to \
-         {limit:?}, because the clean runs end: see `--timeout`"
+        "some of its runs exceeded the time limit of {usual:?}, which was raised to {limit:?} \
+         because the clean runs end: see `--timeout`"
     ))
 }
 
@@ -54,8 +54,8 @@ pub(super) fn lost(evidence: &Evidence) -> Option<String> {
     let lost = evidence.all().filter(|(_, run)| run.lost).count();
     (lost > 0).then(|| {
         format!(
-            "it is not called stable, because the records of {lost} of {} runs miss events, as of \
-             a thread that still runs when the process ends: a choice that nobody knows may decide",
+            "it is not reported as stable: the records of {lost} of {} runs miss events, such as \
+             those of a thread that runs at exit, so an unrecorded choice may decide",
             evidence.count()
         )
     })
@@ -106,9 +106,8 @@ pub(super) fn fixed_addresses(clean: &[Run]) -> String {
 /// Describes what may decide a test that has two outcomes with the same choices.
 pub(super) fn uncontrolled(sources: &[Source]) -> String {
     match names(sources).as_slice() {
-        [] => "no seed controls what decides, and no call that this tool records does: it may be \
-            the number of the process, an address, a counter or random generator of the processor \
-            (`rdtsc`, `rdrand`), or a raw system call"
+        [] => "no seed and no recorded call decides its outcome: the cause may be the process id, \
+               an address, a processor instruction (`rdtsc`, `rdrand`) or a raw system call"
             .to_owned(),
         all => format!("no seed controls all that it uses: {}", all.join(", ")),
     }
@@ -149,7 +148,7 @@ const fn of_source(source: Source) -> &'static str {
         Source::Thread => "threads that the machine schedules",
         Source::Child => "programs that it starts",
         Source::RandomFile => "random bytes or names, as of `/dev/urandom` or `mkstemp`",
-        Source::ProcessNumber => "the number of the process or of a thread",
+        Source::ProcessNumber => "a process or thread id",
         Source::Port => "a port that the system chooses",
     }
 }
@@ -165,8 +164,8 @@ pub(super) fn artefact(dependence: &Dependence) -> String {
         .collect();
     format!(
         "it is not judged: at level {} its outcome changes even when {} has the order of the clean \
-         runs, so that not an order decides but what goes with it: what this tool does there to \
-         give one, such as allocate, or how often keys are compared",
+         runs, so a side effect of the permutation decides, such as allocations or the number of \
+         key comparisons",
         dependence.spec.level(),
         calls.join(" and ")
     )
@@ -205,12 +204,12 @@ pub(super) fn provisional(report: &TestReport, test: &TestCase) -> String {
     let stopped = "the campaign was stopped before all runs of this test were made";
     match report.verdict {
         Verdict::NotRun => format!(
-            "{stopped}: a seed decides, but whether by an order or by a delay is not known; \
-             `cargo nondex explain '{}'` goes on with the search for the culprit",
+            "{stopped}: a seed decides, but whether by an order or by a delay is not known; `cargo \
+             nondex explain '{}'` continues the search for the culprit",
             test.name
         ),
         _ if report.is_dependent() => format!(
-            "{stopped}: its level may be weaker, and `cargo nondex explain '{}'` goes on with the \
+            "{stopped}: its level may be weaker, and `cargo nondex explain '{}'` continues the \
              search for the culprit",
             test.name
         ),
@@ -232,12 +231,12 @@ pub(super) fn disturbance(interference: Interference) -> String {
              processors",
         ),
         Reason::RandomName => (
-            "alone with an empty folder for temporary files",
+            "alone with an empty temporary directory",
             "most likely it shares something outside the process with other tests or with its own \
-             earlier runs, such as a path with a random name, which is the same in each of them",
+             earlier runs, such as a path whose random name is the same in each run",
         ),
         Reason::Time => ("alone", "together with others it takes longer than its time limit"),
-        Reason::Chance => ("alone", "chance may be all that makes a difference"),
+        Reason::Chance => ("alone", "chance alone may explain the difference"),
     };
     format!(
         "it failed in {failed} of {runs} runs together with other tests of the campaign and in \

@@ -54,8 +54,8 @@ pub fn dependent(
     }
     if !order.complete {
         report.notes.push(
-            "the search for the tests that it depends on was not finished: there may be others, \
-             and fewer may do; `--search-runs` gives it more runs"
+            "the search for the tests that it depends on did not finish: there may be others, and \
+             fewer may suffice; `--search-runs` raises its limit"
                 .to_owned(),
         );
     }
@@ -134,7 +134,7 @@ pub fn failing(report: &mut TestReport, processes: [[usize; 2]; 2], forks: [usiz
     report.notes.push(if failed < all {
         format!(
             "it failed in {failed} of {all} runs, and the tests before it in its process do not \
-             decide in which"
+             decide the outcome"
         )
     } else {
         format!("it failed alone and in every order that was tried, in each of {all} runs")
@@ -145,8 +145,8 @@ pub fn failing(report: &mut TestReport, processes: [[usize; 2]; 2], forks: [usiz
 pub fn passes_scheduled(report: &mut TestReport) {
     report.rule(Fact::Varies);
     report.notes.push(
-        "it passes with virtual time, one thread at a time, as `cargo nondex run` has it: when \
-         things happen decides"
+        "it passes with virtual time and one thread at a time, as in `cargo nondex run`: timing \
+         decides"
             .to_owned(),
     );
 }
@@ -174,9 +174,8 @@ fn place(before: &[usize]) -> String {
 /// Describes which orders were not tried for a test that fails alone.
 pub(super) fn untried(evidence: &AfterOthers) -> Option<String> {
     (!evidence.is_paired).then(|| {
-        "it fails alone, and after the other tests of its binary in their order and in the reverse \
-         of it; it was not run right after each single one and after each beginning of these \
-         orders, because that takes long: `cargo nondex order` does it"
+        "it fails alone, and after the other tests of its binary in original and reverse order; \
+         `cargo nondex order` also runs it after each single test and each prefix of these orders"
             .to_owned()
     })
 }
@@ -213,7 +212,7 @@ pub fn racing(report: &mut TestReport, race: Race) {
         "race with `{}` {} {}: it fails when {}, and passes before and after it",
         race.with,
         // Without confirmation, the cause may be another part of the state that both tests use.
-        if state.confirmed { "over" } else { "that is seen, but not proven to be over" },
+        if state.confirmed { "over" } else { "possibly over" },
         if state.name.is_empty() {
             state.kind.clone()
         } else {
@@ -225,13 +224,13 @@ pub fn racing(report: &mut TestReport, race: Race) {
             (true, None) =>
                 format!("it runs in the middle of that test, at access {}", race.interrupt_at),
             (false, Some(access)) => format!(
-                "that test begins in the middle of it, at access {}, and goes on from its own \
-                 access {access} when it has ended",
+                "that test begins in the middle of it, at access {}, and continues from its own \
+                 access {access} after it has ended",
                 race.interrupt_at
             ),
             (true, Some(access)) => format!(
-                "it begins in the middle of that test, at access {}, and goes on from its own \
-                 access {access} when that one has ended",
+                "it begins in the middle of that test, at access {}, and continues from its own \
+                 access {access} after that one has ended",
                 race.interrupt_at
             ),
         }

@@ -65,17 +65,14 @@ pub(super) fn note(
 /// Describes that a build script decides, through a file that it wrote.
 fn of_build_script(file: &str) -> String {
     format!(
-        "its build: the build script of its package wrote another `{file}` in each of the two \
-         builds, as it does where it takes the date, the number of its process or random bytes"
+        "its build: the build script of its package wrote a different `{file}` in each of the two \
+         builds, for example from the date, its process id or random bytes"
     )
 }
 
 /// Words in a failing line that read something which this tool changes, and what it changes.
 const ADDITIONS: [(&str, &str); 3] = [
-    (
-        "alloc",
-        "the number or size of allocations, which are others in the std that tests are run over",
-    ),
+    ("alloc", "the number or size of allocations, which differ with this tool's std"),
     ("env::", "the environment, which has a variable of this tool"),
     ("current_exe", "the path of the executable, which is in a folder of this tool"),
 ];
@@ -85,19 +82,20 @@ const STATEMENT: usize = 8;
 
 /// Describes what makes a test fail that passes in a plain build, as far as it is known.
 fn addition(report: &TestReport, root: &Utf8Path) -> String {
-    let Some(failure) = report.failures.first() else { return "what this tool adds".to_owned() };
+    let Some(failure) = report.failures.first() else {
+        return "side effects of this tool".to_owned();
+    };
     if report.end() == Some("steps") {
-        return "the time that this tool takes where threads spin: `--max-steps` and `--timeout` \
-                give it more"
+        return "the overhead of this tool where threads spin: raise `--max-steps` and `--timeout`"
             .to_owned();
     }
     if failure.outcome == Outcome::TimedOut {
-        let time = "the time that this tool takes: `--timeout` gives it more";
+        let time = "the overhead of this tool: raise `--timeout`";
         let mut orders = report.points.iter();
         return match orders.find(|point| point.family.is_of_orders()) {
             Some(PointReport { file, line, .. }) => format!(
-                "the order at {file}:{line}, which is the same at each call here, if it waits for \
-                 another one, or {time}"
+                "the order at {file}:{line}, which is the same at every call here (if the test \
+                 waits for another order), or {time}"
             ),
             None => time.to_owned(),
         };
@@ -120,11 +118,11 @@ fn addition(report: &TestReport, root: &Utf8Path) -> String {
         .find(|(word, _)| statement.contains(word) || failure.message.contains(word));
     known.map_or_else(
         || {
-            "what this tool adds to it, such as allocations, a variable in the environment, \
-             another order of directories, addresses that are the same in every run, or time"
+            "side effects of this tool, such as allocations, an environment variable, another \
+             order of directories, fixed addresses or overhead"
                 .to_owned()
         },
-        |(_, what)| format!("what its failing line asks for: {what}"),
+        |(_, what)| format!("what its failing line reads: {what}"),
     )
 }
 
@@ -200,7 +198,7 @@ mod tests {
         cut.scheduled = Some(Scheduled { end: Some("steps".to_owned()), ..Scheduled::default() });
         let limit = note(&cut, &PlainBuild::Runs([0, 3]), None, root);
         assert!(limit.contains("--max-steps"), "{limit}");
-        let mut report = broken("no end after 60s", Outcome::TimedOut);
+        let mut report = broken("timed out after 60s", Outcome::TimedOut);
         let limit = note(&report, &PlainBuild::Runs([0, 3]), None, root);
         assert!(limit.contains("--timeout") && !limit.contains(":14"));
         report.points = vec![PointReport {

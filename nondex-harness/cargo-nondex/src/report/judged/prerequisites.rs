@@ -17,7 +17,7 @@ pub(super) fn write(report: &mut TestReport, basis: &Basis<'_>) {
     report.hosts = seen.hosts.into_iter().collect();
     if report.verdict.passes() && seen.is_ignored {
         let hosts = report.hosts.join(", ");
-        report.notes.push(format!("it passes without the network that it asks for ({hosts})"));
+        report.notes.push(format!("it passes without the network that it requests ({hosts})"));
     }
     if let Some(explanation) = basis.explanation() {
         explain(report, explanation, basis);

@@ -149,8 +149,8 @@ fn api(stack: &[Frame]) -> Option<&'static str> {
 /// Describes why a replay may take another course, if it may.
 pub(super) fn uncertainty(scheduled: &Scheduled) -> Option<String> {
     let counts = [
-        (scheduled.leaks, "a thread slept where the scheduler does not see it"),
-        (scheduled.outside, "a thread waited for what is outside the test's own threads"),
+        (scheduled.leaks, "a thread slept outside the scheduler's control"),
+        (scheduled.outside, "a thread waited for something outside the test's threads"),
         (scheduled.asynchronous, "a thread was stopped between two operations"),
     ];
     let causes: Vec<String> = counts
@@ -217,7 +217,7 @@ mod tests {
         assert_eq!(uncertainty(&scheduled(0, 0, 0)), None);
         assert_eq!(
             uncertainty(&scheduled(1, 0, 3)).unwrap(),
-            "replay is not certain: a thread slept where the scheduler does not see it once, and a \
+            "replay is not certain: a thread slept outside the scheduler's control once, and a \
              thread was stopped between two operations 3 times"
         );
     }

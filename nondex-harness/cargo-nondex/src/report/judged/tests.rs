@@ -366,8 +366,8 @@ fn a_test_that_others_disturb_is_judged_from_its_runs_alone_and_says_so() {
 #[test]
 fn that_the_schedule_alone_makes_a_test_fail_is_said_only_where_no_scheduled_run_passes() {
     for (passing, said) in [
-        (0, "because it has another outcome"),
-        (1, "because it failed in one run and passed in another"),
+        (0, "could not reproduce its outcome"),
+        (1, "it failed in one scheduled run and passed in another"),
     ] {
         let mut scheduled = 0;
         let report = judged(|spec| {
@@ -399,7 +399,7 @@ fn of_choices_that_decide_a_test_that_fails_in_canonical_order_the_passing_seeds
 
 #[test]
 fn what_no_seed_controls_may_be_the_number_of_the_process_where_no_source_is_known() {
-    assert!(notes::uncontrolled(&[]).contains("the number of the process"));
+    assert!(notes::uncontrolled(&[]).contains("the process id"));
     let clock = notes::uncontrolled(&[nondex_core::Source::Clock]);
     assert!(clock.ends_with("all that it uses: a clock"), "{clock}");
 }

@@ -30,29 +30,29 @@ impl Advice {
     pub const fn reason(self) -> &'static str {
         match self {
             Advice::ReadAgain => {
-                "what nobody changes keeps its order today, though nothing promises it: this fails \
-                 the run only with `--strict`"
+                "unmodified data keeps its order today, although this is not guaranteed: this \
+                 fails the run only with `--strict`"
             }
             Advice::Starved => {
-                "a machine delays a thread that long only when it stands still itself: this fails \
-                 the run only with `--strict`"
+                "a thread is delayed that long only when the whole machine stops: this fails the \
+                 run only with `--strict`"
             }
             Advice::Suspected => {
                 "it needs an injected delay, no plain run shows it, and the responsible call is \
                  only suspected: this fails the run only with `--strict`"
             }
             Advice::Unmeasured => {
-                "no delays of a second or less are known to do it, nor that none do: this fails \
-                 the run only with `--strict`"
+                "whether delays of one second or less suffice is not known: this fails the run \
+                 only with `--strict`"
             }
             Advice::Clock => {
-                "no clock of a machine that works does so but when it is set, and no file system \
-                 of today: this fails the run only with `--strict`"
+                "clocks do this only when they are set, and current file systems never do: this \
+                 fails the run only with `--strict`"
             }
             Advice::FixedHasher => {
-                "the hasher is not `RandomState`, so in every implementation there is the order \
-                 follows from its hashes and from what was inserted and removed: this fails the \
-                 run only with `--strict`"
+                "the hasher is not `RandomState`, so its hashes and the insertions and removals \
+                 determine the order in all known implementations: this fails the run only with \
+                 `--strict`"
             }
         }
     }

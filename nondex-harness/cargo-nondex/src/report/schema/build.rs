@@ -41,16 +41,19 @@ impl fmt::Display for BuildCause {
             let place = file.map_or_else(String::new, |file| format!(" ({file})"));
             return write!(
                 f,
-                "the proc macro `{package}`{place} may expand to other code in each build"
+                "the proc macro `{package}`{place} may expand to different code in each build"
             );
         }
         match file {
             Some("stdout") | None => {
-                write!(f, "the build script of `{package}` may print something else in each build")
+                write!(
+                    f,
+                    "the build script of `{package}` may print different output in each build"
+                )
             }
             Some(file) => write!(
                 f,
-                "the build script of `{package}` may write another `{file}` in each build"
+                "the build script of `{package}` may write a different `{file}` in each build"
             ),
         }
     }
@@ -72,18 +75,18 @@ mod tests {
         };
         assert_eq!(
             cause.to_string(),
-            "the build script of `shop` may write another `table.rs` in each build"
+            "the build script of `shop` may write a different `table.rs` in each build"
         );
         cause.file = Some("stdout".to_owned());
         assert_eq!(
             cause.to_string(),
-            "the build script of `shop` may print something else in each build"
+            "the build script of `shop` may print different output in each build"
         );
         cause.kind = BuildCause::PROC_MACRO.to_owned();
         cause.file = Some("macros/src/lib.rs".to_owned());
         assert_eq!(
             cause.to_string(),
-            "the proc macro `shop` (macros/src/lib.rs) may expand to other code in each build"
+            "the proc macro `shop` (macros/src/lib.rs) may expand to different code in each build"
         );
     }
 }

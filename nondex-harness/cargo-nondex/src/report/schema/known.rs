@@ -65,9 +65,11 @@ impl Overdue {
             (OverdueReason::Stable, None) => format!("known flake `{entry}` is stable by now"),
             (OverdueReason::Missing, _) => match &self.renamed {
                 Some(renamed) => {
-                    format!("known flake `{entry}` does not exist any more: is it `{renamed}` now?")
+                    format!(
+                        "known flake `{entry}` no longer exists: was it renamed to `{renamed}`?"
+                    )
                 }
-                None => format!("known flake `{entry}` does not exist any more"),
+                None => format!("known flake `{entry}` no longer exists"),
             },
         }
     }

@@ -56,6 +56,6 @@ fn unspecified(culprits: &[Culprit]) -> &'static str {
         Some(Kind::Random) => "the value of",
         Some(Kind::Extend) => "the delay of",
         Some(Kind::Short) => "how much is done at once by",
-        Some(Kind::Spurious) | None => "what is unspecified of",
+        Some(Kind::Spurious) | None => "unspecified behaviour of",
     }
 }

@@ -20,12 +20,12 @@ pub(super) fn levels(report: &Report) -> Vec<String> {
     };
     let sentences = [
         at_levels(report, "verified for all orders", |test, level| test.verified.contains(&level)),
-        at_levels(report, "three of ten seeds, as each run is a sample", |test, level| {
+        at_levels(report, "three of ten seeds, because each run is a sample", |test, level| {
             is_sampled(test, level) && has_rate(test, level)
         }),
         at_levels(
             report,
-            "no seeds, as destructors, clones and comparisons alone see an order",
+            "no seeds, because only destructors, clones and comparisons see an order",
             |test, level| is_sampled(test, level) && !has_rate(test, level),
         ),
     ];
@@ -67,8 +67,8 @@ pub(super) fn latent(report: &Report, all: bool) -> Vec<String> {
         .take(shown)
         .map(|(call, tests)| {
             let subject = match tests.as_slice() {
-                [one] => format!("{} passes, but what it writes", one.id),
-                many => format!("{} pass, but what they write", plural(many.len(), "test")),
+                [one] => format!("{} passes, but its output", one.id),
+                many => format!("{} pass, but their output", plural(many.len(), "test")),
             };
             format!("latent: {subject} depends on {call}")
         })
@@ -132,8 +132,8 @@ pub(super) fn beyond_seeds(report: &Report, all: bool) -> Option<String> {
     };
     let percent = (bound * 100.0).ceil();
     Some(format!(
-        "{tests} {starts} programs or {waits} for others, whose time no seed chooses, and may fail \
-         in up to {percent} % of runs, with 95 % confidence: {names}"
+        "{tests} {starts} programs or {waits} for others, whose timing no seed controls, and may \
+         fail in up to {percent} % of runs, with 95 % confidence: {names}"
     ))
 }
 
@@ -150,7 +150,7 @@ pub(super) fn dated(report: &Report, all: bool) -> Option<String> {
         format!("; all runs were made from {} to {} UTC", from.format("%F %T"), to.format(end))
     });
     let tests = plural(count, "stable test");
-    Some(format!("the date, which no seed chooses, is read by {tests}{dates}: {names}"))
+    Some(format!("the date, which no seed controls, is read by {tests}{dates}: {names}"))
 }
 
 /// Returns the start of a run, from its id, and its end.
@@ -187,7 +187,7 @@ mod tests {
         let shown = |report: &Report| super::dated(report, false);
         assert_eq!(
             shown(&report).unwrap(),
-            "the date, which no seed chooses, is read by 1 stable test; all runs were made from \
+            "the date, which no seed controls, is read by 1 stable test; all runs were made from \
              2026-11-28 15:51:35 to 15:52:05 UTC: a"
         );
         report.run.id = "merged".to_owned();
@@ -208,7 +208,8 @@ mod tests {
             levels(&report),
             [
                 "verified for all orders: 1 test at EQ, 2 tests at FULL",
-                "no seeds, as destructors, clones and comparisons alone see an order: 1 test at EQ"
+                "no seeds, because only destructors, clones and comparisons see an order: 1 test \
+                 at EQ"
             ]
         );
     }
