@@ -52,7 +52,7 @@ fn a_command_line_that_cannot_be_understood_ends_with_2_and_says_what_was_expect
         ("-- --test-threads=1", "`--test-threads N` before `--`"),
         (
             "-- --nocapture",
-            "is shown by `cargo nondex test --no-capture`, by `cargo nondex replay`",
+            "`cargo nondex test --no-capture` and `cargo nondex replay` show the output",
         ),
         ("--ignored --include-ignored", "cannot be used with"),
         ("--ignored -- --include-ignored", "cannot be used together"),

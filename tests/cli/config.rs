@@ -206,7 +206,7 @@ fn a_file_that_is_wrong_is_refused_with_its_place_and_what_was_expected() {
         ),
         (
             "[profile.default]\nmode = ['swap', 'program']\n",
-            "nondex.toml:2:8: `mode = ['swap', 'program']`: a list is not expected here",
+            "nondex.toml:2:8: `mode = ['swap', 'program']`: a list is not allowed here",
         ),
         (
             "[profile.default]\nmodels = '('\n",
@@ -239,7 +239,7 @@ fn a_file_that_is_wrong_is_refused_with_its_place_and_what_was_expected() {
         ),
         (
             "[[profile.default.overrides]]\nfilter = 'all()'\nlevels = []\n",
-            "nondex.toml:3:10: `levels = []`: a list is not expected here, or not an empty one",
+            "nondex.toml:3:10: `levels = []`: a list is not allowed here, or must not be empty",
         ),
         (
             "[[profile.default.overrides]]\nfilter = 'all()'\nmodels-off = ['hash_mpa']\n",

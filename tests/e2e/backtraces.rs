@@ -15,7 +15,7 @@ fn a_failure_that_backtraces_prevent_is_replayed_without_them() {
     for backtrace in ["0", "1"] {
         let output = replay().env("RUST_BACKTRACE", backtrace).run();
         output.expect(ExitCode::Found).prints(&["Failed again as recorded"]);
-        let is_noted = output.stderr.contains("once more without");
+        let is_noted = output.stderr.contains("repeating without it");
         assert_eq!(is_noted, backtrace == "1", "{}", output.stderr);
     }
     // With a debugger, backtraces are off: the debugger shows stacks itself.

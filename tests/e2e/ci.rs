@@ -106,7 +106,7 @@ fn a_new_project_gets_a_workflow_that_is_green_until_something_new_is_found() {
     let config = project.path(".config/nondex.toml");
     fs::write(&config, "[profile.nightly]\nseeds = 'random:6'\nmodels = 'never'\n").unwrap();
     let printed = init(&[]);
-    assert_eq!(printed.matches("is there already: --force overwrites it").count(), 2);
+    assert_eq!(printed.matches("already exists: --force overwrites it").count(), 2);
     assert!(fs::read_to_string(&config).unwrap().contains("never"));
     let printed = init(&["--force"]);
     assert_eq!(printed.matches("Wrote").count(), 2, "{printed}");

@@ -121,7 +121,7 @@ fn what_nextest_is_told_about_the_tests_holds_here_too() {
     assert!(!built.stderr.contains("Setup place"), "{}", built.stderr);
     let output = run().run();
     output.expect(ExitCode::Ok).prints(&[
-        "`run-wrapper` scripts are passed over",
+        "`run-wrapper` scripts are ignored",
         "Setup place",
         "`default-filter` leaves out 1 test",
         "1 test run: 1 passed",

@@ -141,7 +141,7 @@ fn a_failure_is_blamed_on_a_change_only_if_the_test_ran_it() {
     let uncovered: Vec<u32> = report.uncovered.iter().map(|line| line.line).collect();
     assert_eq!(uncovered, [6]);
     assert_eq!(fs::read(project.path(".git/index")).unwrap(), before);
-    let sentence = "the change may be to blame: the test runs into src/lib.rs:8";
+    let sentence = "the change may be to blame: the test reaches src/lib.rs:8";
     assert!(test(&report, "tests::adds").notes.iter().any(|note| note == sentence));
 
     // The same change after a commit, and then a change that affects the whole crate.

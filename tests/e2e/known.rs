@@ -75,7 +75,11 @@ fn a_known_flake_does_not_fail_the_run_until_its_cause_or_its_date_changes() {
     let report = output.expect(ExitCode::Found).report();
     let found = test(&report, TEST);
     assert!(found.known.is_none());
-    assert!(found.notes.iter().any(|note| note.contains("by another cause")), "{:?}", found.notes);
+    assert!(
+        found.notes.iter().any(|note| note.contains("with another cause")),
+        "{:?}",
+        found.notes
+    );
     known(&project, &["prune"]).run().expect(ExitCode::Ok);
     assert_eq!(fs::read_to_string(project.path(FILE)).unwrap(), "");
 }

@@ -70,7 +70,7 @@ fn after_a_failure_no_other_test_is_begun_if_that_is_requested() {
         output.expect(ExitCode::Found).prints(&["8 tests run: 7 passed, 1 failed"]);
     }
     let refused = run(&["--retries", "2"]);
-    refused.expect(ExitCode::Usage).prints(&["each run of a test makes the same choices"]);
+    refused.expect(ExitCode::Usage).prints(&["every run of a test makes the same choices"]);
 }
 
 #[test]

@@ -187,7 +187,7 @@ fn a_change_is_said_and_what_no_longer_applies_is_refused(fixture: &Fixture, id:
     fs::write(&source, original.replace("fn std_own_map", "fn renamed")).unwrap();
     replay()
         .expect(ExitCode::Setup)
-        .prints(&[&format!("there is no test `findings${TEST}` any more")]);
+        .prints(&[&format!("the test `findings${TEST}` no longer exists")]);
 
     edit(fixture, id, |text| {
         let own = format!("\"algorithm\": {}", nondex_core::ALGORITHM);
@@ -227,11 +227,11 @@ fn a_log_and_a_report_are_enough_in_a_fresh_clone() {
     Nondex::pasted(&app, &format!("{clean} --clean --runs 2"))
         .run()
         .expect(ExitCode::Ok)
-        .prints(&["Passed each of 2 runs: it does not fail so"]);
+        .prints(&["Passed each of 2 runs: it does not fail this way"]);
     Nondex::pasted(&app, &format!("{clean} --clean"))
         .run()
         .expect(ExitCode::Ok)
-        .prints(&["it does not fail so"]);
+        .prints(&["it does not fail this way"]);
     Nondex::pasted(&app, &format!("{clean} --level STD"))
         .run()
         .expect(ExitCode::Usage)

@@ -25,21 +25,19 @@ impl ExitCode {
     /// Every code with its meaning, for the help text and the README.
     pub const ALL: [(ExitCode, &'static str); 7] = [
         (ExitCode::Ok, "nothing found"),
-        (ExitCode::Usage, "the command line cannot be understood"),
+        (ExitCode::Usage, "invalid command line"),
         (ExitCode::NoTests, "no tests to run"),
         (
             ExitCode::Setup,
-            "project, configuration or machine are not as they must be, or a test fails only here",
+            "the project, configuration or machine is not supported, or a test fails only with \
+             this tool",
         ),
         (ExitCode::Found, "nondeterminism or a test failure found"),
         (
             ExitCode::BuildFailed,
             "the project does not build, or doctests of it do not and nothing else was found",
         ),
-        (
-            ExitCode::CleanRunFailed,
-            "a test fails already in the clean run, and nothing else was found",
-        ),
+        (ExitCode::CleanRunFailed, "a test fails in its clean run too, and nothing else was found"),
     ];
 }
 

@@ -95,7 +95,7 @@ fn a_changed_file_that_is_no_code_is_blamed_for_a_test_that_opened_it_and_no_oth
     ]);
     let report = run();
     assert_eq!(impacts(&report), expected);
-    let note = "the change may be to blame: the test opens, or asks about, data/a.json";
+    let note = "the change may be to blame: the test opens or queries data/a.json";
     let notes = &crate::support::test(&report, "opens_what_is_changed").notes;
     assert!(notes.iter().any(|text| text == note), "{notes:?}");
 

@@ -56,7 +56,7 @@ fn tests_that_disturb_each_other_only_at_the_same_time_are_races_over_what_they_
     let within = |processes: &str| {
         let output = reported(&fixture, "order", &["--interleavings", processes, "variable::"]);
         let races = races(&output.report());
-        let left = format!("{processes} processes were made, and `--interleavings` allows more");
+        let left = format!("after {processes} processes, and `--interleavings` raises it");
         let notes = output.report().notes;
         let is_noted = notes.iter().any(|note| note.contains(&left));
         (races.iter().flatten().count(), is_noted)
@@ -123,7 +123,7 @@ fn tests_that_wait_for_each_other_in_a_loop_are_left_alone_after_one_meeting() {
     ";
     fs::write(fixture.path("src/lib.rs"), suite).unwrap();
     let report = reported(&fixture, "order", &["is_first"]).expect(ExitCode::Ok).report();
-    let reason = "at all accesses of `is_first`, `is_second`: one such run took seconds";
+    let reason = "at every access of `is_first`, `is_second`: one such run took seconds";
     let is_noted = report.notes.iter().any(|note| note.contains(reason));
     assert!(is_noted, "{:?}", report.notes);
 }

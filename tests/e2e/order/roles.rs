@@ -153,5 +153,5 @@ fn where_no_process_may_be_traced_the_state_is_proven_without_its_lines_and_the_
     };
     assert!(state.confirmed && state.name == "order_unseen::COUNTER");
     assert!(state.read.is_none() && state.written.is_none());
-    output.prints(&["does not let a process trace another one"]);
+    output.prints(&["processes cannot trace each other on this machine"]);
 }

@@ -70,7 +70,7 @@ fn a_test_that_fails_only_since_its_first_run_is_neither_stable_nor_broken_and_t
                 let test = test(&report, name);
                 assert_eq!(test.verdict, expected, "{command}: {test:#?}");
                 let mut notes = test.notes.iter();
-                let note = notes.find(|note| note.contains("outside of what is put back"));
+                let note = notes.find(|note| note.contains("does not restore such files"));
                 let path = file.map(|file| format!("`{}`", folder.join(file).display()));
                 match path {
                     Some(path) => assert!(
@@ -209,7 +209,7 @@ fn shared_state_is_named_next_to_a_heap_in_a_static_or_the_report_says_why_not()
         let mut state = found.order.as_ref().unwrap().state.iter();
         let is_named = state.any(|state| state.confirmed && state.name.ends_with("NAMES"));
         let mut notes = found.notes.iter();
-        let is_unknown = notes.any(|note| note.starts_with("what they share is not known"));
+        let is_unknown = notes.any(|note| note.starts_with("the state they share is not known"));
         assert_eq!(
             (is_named, is_unknown),
             (bytes > 1 << 20, bytes < 1 << 20),

@@ -20,7 +20,7 @@ use crate::report::judged::plain;
 use crate::report::{Report, TestReport, Verdict, combined};
 
 /// Reason for a missing comparison when the campaign was stopped.
-const INTERRUPTED: &str = "the run was stopped before";
+const INTERRUPTED: &str = "the run was stopped";
 
 /// Minimum number of runs of a test in a plain build.
 pub const RUNS: u64 = 3;
@@ -81,7 +81,7 @@ impl<'a> Comparison<'a> {
         let suites = built.as_ref().map_err(Clone::clone)?;
         project::find(suites, &suite.binary.id, &case.name)
             .map(|(plain, test)| (&plain.binary, test))
-            .ok_or_else(|| "it is not in one".to_owned())
+            .ok_or_else(|| "the test is not in the plain build".to_owned())
     }
 
     /// Returns a file that the build script of the test's package wrote with other contents in the

@@ -80,7 +80,8 @@ pub(super) fn note(
         (true, None) => return None,
     };
     Some(format!(
-        "it {text}, outside of what is put back: what an earlier run left there may be why it fails"
+        "it {text}, and this tool does not restore such files: what an earlier run left there may \
+         make it fail"
     ))
 }
 
@@ -99,18 +100,18 @@ pub(super) fn note_of_temporary(run: &Run, [own, shared]: [&Path; 2]) -> String 
         }
     }
     let left = match &left[..] {
-        [] => "what earlier runs left there".to_owned(),
-        left => format!("what earlier runs left there ({})", first(left, NAMED)),
+        [] => "files left by earlier runs".to_owned(),
+        left => format!("files left by earlier runs ({})", first(left, NAMED)),
     };
     if run.sources.is_empty() {
         format!(
-            "it passes when the folder for temporary files is empty: {left} makes it fail, or the \
-             folder's name"
+            "it passes with an empty temporary directory: {left} or the directory's name makes it \
+             fail"
         )
     } else {
         format!(
-            "it passed when the folder for temporary files was empty: {left} may make it fail, the \
-             folder's name, or chance"
+            "it passed with an empty temporary directory: it may fail because of {left}, the \
+             directory's name or chance"
         )
     }
 }
@@ -131,9 +132,8 @@ pub(super) fn note_of_passing(
     let mut looked_at = used(run).filter(|used| used.is_first && !used.writes);
     let name = workspace.shown(looked_at.find(|used| is_since(used.name))?.name);
     Some(format!(
-        "it looks at `{name}`, which was changed since the runs began: what was left there may be \
-         why it passes now, and `cargo nondex order` \
-         shows it, as it puts the file back"
+        "it reads `{name}`, which changed after the runs began and may make it pass now; `cargo \
+         nondex order` restores the file and shows this"
     ))
 }
 
@@ -189,7 +189,7 @@ mod tests {
         let accesses = [access("made", true), access("old.log", false), access("old.log", true)];
         let mut run = Run { accesses: accesses.into(), ..simulation::run(true, [1]) };
         let note = note_of_temporary(&run, [own, &shared]);
-        let old = format!("(`{}/old.log`) makes it fail", shared.display());
+        let old = format!("(`{}/old.log`) or the directory's name", shared.display());
         assert!(note.contains(&old), "{note}");
         run.sources = vec![Source::Clock];
         let note = note_of_temporary(&run, [own, &shared]);

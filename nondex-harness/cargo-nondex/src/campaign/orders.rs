@@ -107,13 +107,13 @@ pub fn run(
     tree.restore();
     if tree.is_left() {
         campaign.note(format!(
-            "tests leave files in the source tree, or in cargo's folder for them: each process \
-             found them as they were before, and what was left is in `{}`",
+            "tests leave files in the source tree or in cargo's directory for test files; they \
+             were restored before each process, and the files left are in `{}`",
             campaign.workspace.shown(&tree.kept().to_string_lossy())
         ));
     }
     if is_partial && stop.is_late() {
-        campaign.note("the time of `--max-time` was over before all orders were tried".to_owned());
+        campaign.note("`--max-time` was reached before all orders were tried".to_owned());
     }
     let notes = campaign.notes.into_inner();
     let tried = campaign.tried.into_inner();
@@ -134,9 +134,9 @@ impl OrderCampaign<'_> {
 
     /// Notes, once, which results are missing where accesses to statics cannot be observed.
     fn note_unseen(&self, states: &States<'_>) {
-        const UNSEEN: &str = "this machine does not let a process trace another one: the lines \
-            that change and use statics are not known, \
-                              and races over statics were not looked for";
+        const UNSEEN: &str = "processes cannot trace each other on this machine: the lines that \
+                              change and use statics are not known, and races on statics were not \
+                              searched";
         let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
         if states.is_unseen() && !notes.iter().any(|note| note == UNSEEN) {
             notes.push(UNSEEN.to_owned());
@@ -149,8 +149,8 @@ impl OrderCampaign<'_> {
         let id = &suite.binary.id;
         if suite.binary.harness != Harness::Nondex {
             self.note(format!(
-                "the tests of `{id}` were not tried in other orders: each has a separate process, \
-                 or a harness that runs one in a process"
+                "the tests of `{id}` were not tried in other orders: each test runs in a separate \
+                 process"
             ));
             return Vec::new();
         }
@@ -214,7 +214,7 @@ impl OrderCampaign<'_> {
         let unstarted = processes.unstarted.lock();
         if let Some((why, count)) = &*unstarted.unwrap_or_else(PoisonError::into_inner) {
             self.note(format!(
-                "{count} of the processes with several tests of `{}` told nothing: {why}",
+                "{count} of the processes with several tests of `{}` gave no result: {why}",
                 processes.suite.binary.id
             ));
         }
@@ -344,9 +344,8 @@ impl OrderCampaign<'_> {
                 "--interleavings"
             };
             self.note(format!(
-                "{} interleavings of two tests of `{id}` over state that both use were not tried, \
-                 or not at each access: {} processes \
-                 were made, and `{option}` allows more",
+                "{} interleavings of two tests of `{id}` that share state were not tried at every \
+                 access: the limit was reached after {} processes, and `{option}` raises it",
                 tried.left,
                 races.made()
             ));
@@ -358,8 +357,8 @@ impl OrderCampaign<'_> {
                 .map(|test| format!("`{}`", processes.tests[*test].name))
                 .collect();
             self.note(format!(
-                "other tests of `{id}` did not run at all accesses of {}: one such run took \
-                 seconds, as where tests wait for each other",
+                "other tests of `{id}` were not run at every access of {}: one such run took \
+                 seconds, typical of tests that wait for each other",
                 waiting.join(", ")
             ));
         }

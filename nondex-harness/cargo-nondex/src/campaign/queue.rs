@@ -205,7 +205,7 @@ pub(super) fn attempt<T>(action: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(action)).map_err(|value| {
         let text = value.downcast_ref::<&str>().map(|text| (*text).to_owned());
         text.or_else(|| value.downcast_ref::<String>().cloned())
-            .unwrap_or_else(|| "a value that is not text".to_owned())
+            .unwrap_or_else(|| "a value that is not a string".to_owned())
     })
 }
 
@@ -336,7 +336,7 @@ impl Executor<'_> {
         for (index, need) in needs {
             state = self.advance(state, index);
             if !is_stopped && state.tests[index].need.as_ref() == Some(&need) {
-                state.give_up(index, "what it needs was not made".to_owned());
+                state.give_up(index, "its runs were not made".to_owned());
             }
         }
     }

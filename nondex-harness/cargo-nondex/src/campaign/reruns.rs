@@ -108,7 +108,7 @@ impl<'a> Reruns<'a> {
             };
             if self.stop.is_set() {
                 report.notes.push(format!(
-                    "stopped before its runs for `{}` were made",
+                    "the run was stopped before the reruns for `{}`",
                     circumstance.name()
                 ));
                 // The conclusion comes from the runs made until now.
@@ -129,7 +129,10 @@ impl<'a> Reruns<'a> {
                 }
                 Err(reason) => {
                     limits.forget(circumstance);
-                    report.notes.push(format!("`{}` was given up: {reason}", circumstance.name()));
+                    report.notes.push(format!(
+                        "the reruns for `{}` were abandoned: {reason}",
+                        circumstance.name()
+                    ));
                 }
             }
             if circumstance == Circumstance::FurtherSeeds {
@@ -214,7 +217,7 @@ impl<'a> Reruns<'a> {
             self.launcher.run(Setting::Shared, timeout, binary, case, &spec)
         })
         .map_err(|e| format!("the machine does not allow it: {e}"))?
-        .map_err(|_| "the run was stopped before".to_owned())?;
+        .map_err(|_| "the run was stopped".to_owned())?;
         Ok(Ended { outcome: run.outcome, failure: run.failure, spec: Some(spec) })
     }
 
@@ -252,7 +255,7 @@ fn conclude(report: &mut TestReport, conclusion: NextRerun, tried: &[RerunsUnder
             Some(format!("{} failed", rate_under(circumstance)))
         }
         NextRerun::Unknown => Some(format!(
-            "{} in a plain build failed, and nothing that was tried here makes it fail",
+            "{} in a plain build failed, and no condition that was tried makes it fail",
             rate(Circumstance::Natural)
         )),
     };

@@ -180,12 +180,12 @@ impl<'a> States<'a> {
             runs.unwrap_or_default().into_iter().map(|run| run.outcome).collect::<Vec<_>>()
         };
         let why = if outcomes(usual) == outcomes(comparing) {
-            "no static, variable, file or other state that is compared is left changed"
+            "no static, variable, file or other compared state was left changed"
         } else {
-            "the process that compares it has a different outcome, as where an allocator \
-             keeps its heap in a static that is too small"
+            "the process that compares it has a different outcome, for example because an \
+             allocator keeps its heap in a small static"
         };
-        format!("what they share is not known: {why}")
+        format!("the state they share is not known: {why}")
     }
 
     /// Returns the shared state; `None` when it was stopped, or nothing was recorded.

@@ -253,16 +253,15 @@ fn expect_no_command(
     match first.and_then(|first| Some((first, near(first)?))) {
         None => Ok(()),
         Some((first, name)) => Err(conflict(format!(
-            "'{first}' is no command; did you mean `cargo nondex {name}`? As a test filter it \
-             comes last: \
-             `cargo nondex [OPTIONS] -- {first}`"
+            "'{first}' is not a command; did you mean `cargo nondex {name}`? As a test filter it \
+             comes last: `cargo nondex [OPTIONS] -- {first}`"
         ))),
     }
 }
 
 /// Last line of the short help text.
 const TOPICS: &str =
-    "cargo nondex help levels|verdicts|filtersets|exit-codes explains the words of the output";
+    "cargo nondex help levels|verdicts|filtersets|exit-codes explains the terms of the output";
 
 /// Returns the end of the long help text: the exit codes, and a note on profiles and variables.
 fn after_help() -> String {
@@ -271,10 +270,10 @@ fn after_help() -> String {
         text.push_str(&format!("  {:>3}  {meaning}\n", code as u8));
     }
     text.push_str(
-        "\n\
-         Most options of `run` are also keys of a profile in .config/nondex.toml (`clean-runs = \
-         3`) and variables (NONDEX_CLEAN_RUNS=3); what these switch on is switched off by \
-         --FLAG=false. The command line wins over a variable, a variable over the profile.\n",
+        "\nMost options of `run` can also be set by a key of a profile in .config/nondex.toml \
+         (`clean-runs = 3`) or by an environment variable (NONDEX_CLEAN_RUNS=3). --FLAG=false \
+         switches off a flag that they set. The command line overrides variables, and variables \
+         override the profile.\n",
     );
     text
 }

@@ -64,7 +64,7 @@ impl TestArgs {
     /// Shows the option `--no-fail-fast`, which is hidden in other commands, where it has no
     /// effect.
     pub(super) fn show_no_fail_fast(option: Arg) -> Arg {
-        let meaning = "Run all tests, whatever fails";
+        let meaning = "Run all tests regardless of failure";
         option.help(meaning).long_help(None).hide(false).help_heading("Test options")
     }
 

@@ -182,8 +182,8 @@ fn misplaced(error: &clap::Error) -> Error {
     let is_about_output =
         ["--nocapture", "--no-capture", "--show-output"].iter().any(|flag| first.contains(flag));
     let hint = if is_about_output {
-        ". What a test writes is shown by `cargo nondex test --no-capture`, by `cargo nondex \
-         replay`, and with `-v` for each failing one"
+        ". `cargo nondex test --no-capture` and `cargo nondex replay` show the output of a test; \
+         `-v` shows that of failing tests"
     } else if first.contains("--test-threads") {
         ". `--test-threads N` before `--` sets how many tests run at the same time"
     } else {

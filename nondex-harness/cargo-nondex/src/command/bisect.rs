@@ -49,8 +49,8 @@ pub(super) fn bisect(args: &BisectArgs, console: &Console) -> Result<ExitCode> {
     }
     if !git.is_complete() {
         console.note(
-            "the history is shallow: what came before it is not searched \
-             (`git fetch --unshallow` fetches it)",
+            "the history is shallow: earlier commits are not searched (`git fetch --unshallow` \
+             fetches them)",
         );
     }
     if let Some(note) = process::without_randomisation() {
@@ -75,7 +75,7 @@ pub(super) fn bisect(args: &BisectArgs, console: &Console) -> Result<ExitCode> {
         Ok(found) => found,
         Err(Stopped::Error(error)) => return Err(error),
         Err(Stopped::Interrupted) => {
-            console.warning("interrupted: the same command goes on from here");
+            console.warning("interrupted: run the same command again to continue");
             (None, Vec::new())
         }
     };
@@ -175,10 +175,7 @@ fn show(bisection: &Bisection, console: &Console) -> Result<()> {
         let commit = line(&since.commit);
         console.status("Flaky since", &format!("{commit}{later}"));
         if let Some(Line { file, line }) = &since.line {
-            console.status(
-                "Changed",
-                &format!("{file}:{line}, nearest to the call that is responsible"),
-            );
+            console.status("Changed", &format!("{file}:{line}, nearest to the responsible call"));
         }
     }
     if let Some(commit) = &bisection.introduced {
@@ -208,7 +205,7 @@ impl From<Error> for Stopped {
 
 /// Returns the error for a "good" commit at which the test is flaky.
 fn flaky_already(good: &str) -> Stopped {
-    Error::usage(format!("the test is flaky at {} already", short(good))).into()
+    Error::usage(format!("the test is already flaky at {}", short(good))).into()
 }
 
 /// Search for the commit that made the test flaky.

@@ -38,9 +38,7 @@ pub(super) fn add_orders(
     if session.stop.is_set() {
         session.tree.restore();
         report.partial = true;
-        report
-            .notes
-            .push("no other order of tests was tried: the run was stopped before".to_owned());
+        report.notes.push("no other test order was tried: the run was stopped".to_owned());
         return Ok(());
     }
     combined::add_orders(report, session.in_orders(tried)?);

@@ -99,8 +99,8 @@ fn finish(confirmation: &Confirmation, project: &Project, console: &Console) -> 
     // One note for all tests: if many tests are confirmed, most of them pass.
     if confirmation.tests.iter().any(Confirmed::passes) {
         console.note(
-            "what differs on other machines, other versions of std or another day is the same in \
-             all these runs: that they pass does not refute a finding",
+            "all these runs share one machine, one version of std and one day: their passing does \
+             not refute a finding that depends on these",
         );
     }
     if confirmation.partial {
@@ -128,15 +128,14 @@ fn show(confirmed: &Confirmed, console: &Console) {
         && !(low..=high).contains(&(together.failures as f64 / together.runs.max(1) as f64))
     {
         console.note(&format!(
-            "of the runs that were made several at a time, {} failed of {}; these were made one \
-             at a time, so that no run \
+            "{} of {} concurrent runs failed; these runs were made one at a time, so that no run \
              disturbs another",
             together.failures, together.runs
         ));
     }
     for (seeds, what) in [
         (&confirmed.failing_seeds, "it fails every time with its entropy from"),
-        (&confirmed.unrepeated_seeds, "something else than entropy decides with its entropy from"),
+        (&confirmed.unrepeated_seeds, "the outcome varies even with its entropy from"),
     ] {
         if let Some(seeds) = seeds.as_ref().filter(|seeds| !seeds.is_empty()) {
             let seeds: Vec<String> = seeds.iter().map(u64::to_string).collect();

@@ -208,22 +208,22 @@ fn message(change: &ChangeReport, at_base: AtBase, opened: &Opened) -> String {
     let first = change.lines.first().map(|Line { file, line }| format!("{file}:{line}"));
     match (change.verdict, change.witness, first) {
         (Blame::Regression, Some(Witness::Culprit), _) => {
-            "the change may be to blame: it is at the call that is responsible".to_owned()
+            "the change may be to blame: it touches the responsible call".to_owned()
         }
         (Blame::Regression, Some(Witness::File), _) => format!(
-            "the change may be to blame: the test opens, or asks about, {}",
+            "the change may be to blame: the test opens or queries {}",
             change.files.join(", ")
         ),
         (Blame::Regression, _, Some(first)) => match change.lines.len() {
-            1 => format!("the change may be to blame: the test runs into {first}"),
+            1 => format!("the change may be to blame: the test reaches {first}"),
             many => format!(
-                "the change may be to blame: the test runs into {first} and {} more changed lines",
+                "the change may be to blame: the test reaches {first} and {} more changed lines",
                 many - 1
             ),
         },
         (Blame::Regression, ..) => "the change may be to blame".to_owned(),
         (Blame::Flaky, Some(Witness::Coverage), _) => {
-            "the change is not to blame: the test passes without it and runs nothing of it"
+            "the change is not to blame: the test passes without it and runs no changed code"
                 .to_owned()
         }
         (Blame::Flaky, Some(Witness::History), _) => {
@@ -231,22 +231,21 @@ fn message(change: &ChangeReport, at_base: AtBase, opened: &Opened) -> String {
                 .to_owned()
         }
         (Blame::Flaky, Some(Witness::Culprit), _) => {
-            "the change is not to blame: the call that is responsible was so before".to_owned()
+            "the change is not to blame: the responsible call was responsible before it".to_owned()
         }
         (Blame::Flaky, Some(Witness::Rerun), _) => {
-            "the change is not to blame: the test passes, too, with the same code, and did so \
-             before \
-             or runs nothing of it"
+            "the change is not to blame: the test also passes with the same code, and did so \
+             before or runs no changed code"
                 .to_owned()
         }
         (Blame::Flaky, Some(Witness::SameProcess), _) => {
-            "the change is not to blame: the test passes, too, when it runs again in the same \
+            "the change is not to blame: the test also passes when it runs again in the same \
              process"
                 .to_owned()
         }
         (Blame::Flaky, Some(Witness::CleanEnvironment), _) => {
-            "the change is not to blame: the test passes, too, with an empty home and an empty \
-             folder for temporary files"
+            "the change is not to blame: the test also passes with an empty home and an empty \
+             temporary directory"
                 .to_owned()
         }
         (Blame::Flaky, ..) => "the change is not to blame".to_owned(),

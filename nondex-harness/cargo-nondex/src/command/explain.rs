@@ -54,8 +54,7 @@ pub(super) fn explain(args: &ExplainArgs, line: &str, console: &Console) -> Resu
         for change in &changes {
             console.warning(change);
         }
-        console
-            .note("the runs that were made before do not count any more: the search begins anew");
+        console.note("earlier runs are no longer valid: the search starts again");
     }
     let selected = [Selected::one(suite, test)];
     let before = options.known.values().map(Vec::len).sum::<usize>();

@@ -148,7 +148,7 @@ fn render(lives: &BTreeMap<&str, Vec<(&Entry, &Life)>>, is_named: bool, all: usi
         let _ = writeln!(text, "{stable} of {all} tests were stable in every run");
     }
     if earlier > 0 {
-        let _ = writeln!(text, "{earlier} others ran before the last {SHOWN} of these runs only");
+        let _ = writeln!(text, "{earlier} others ran only before the last {SHOWN} of these runs");
     }
     text.push_str(
         ". stable  I ID  V OD-victim  B OD-brittle  N ND  U UD  w network  x broken, the oldest \

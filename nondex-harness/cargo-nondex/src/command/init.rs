@@ -54,7 +54,7 @@ fn write(path: &Utf8Path, text: &str, force: bool, console: &Console) -> Result<
     match options.open(path) {
         Ok(mut file) => file.write_all(text.as_bytes()).map_err(failed)?,
         Err(e) if !force && e.kind() == ErrorKind::AlreadyExists => {
-            console.note(&format!("{path} is there already: --force overwrites it"));
+            console.note(&format!("{path} already exists: --force overwrites it"));
             return Ok(());
         }
         Err(e) => return Err(failed(e)),
@@ -67,7 +67,7 @@ fn write(path: &Utf8Path, text: &str, force: bool, console: &Console) -> Result<
 fn write_known(folders: &Folders, force: bool, console: &Console) -> Result<()> {
     let path = folders.workspace_root.join(KNOWN_FILE);
     if path.exists() && !force {
-        console.note(&format!("{path} is there already: --force overwrites it"));
+        console.note(&format!("{path} already exists: --force overwrites it"));
         return Ok(());
     }
     let Ok(mut report) = store::read_latest(&folders.target_dir) else {

@@ -206,7 +206,7 @@ pub(super) fn choose<'a>(report: &'a Report, name: &str) -> Result<&'a TestRepor
     match (found.next(), found.next()) {
         (Some(test), None) => Ok(test),
         (Some(first), Some(second)) => Err(Error::usage(format!(
-            "`{name}` is a part of several flaky tests of the last report, such as `{}` and `{}`",
+            "`{name}` matches several flaky tests of the last report, such as `{}` and `{}`",
             first.id, second.id
         ))),
         (None, _) => {

@@ -154,10 +154,7 @@ impl Progress for Display<'_> {
             return;
         }
         let tests = plural(tests, "test");
-        self.line(&format!(
-            "{:>12} a plain build, to run {tests} in it that failed here",
-            "Building"
-        ));
+        self.line(&format!("{:>12} a plain build, to rerun {tests} that failed here", "Building"));
     }
 
     fn is_failure(&self, test: &TestReport) -> bool {

@@ -239,11 +239,11 @@ pub(super) fn find<'a>(
     };
     let mut suites = project.suites.iter();
     let suite = suites.find(|suite| suite.binary.id == finding.binary.id).ok_or_else(|| {
-        gone(&format!("there is no test executable `{}` any more", finding.binary.id))
+        gone(&format!("the test executable `{}` no longer exists", finding.binary.id))
     })?;
     let test = suite
         .test(&finding.spec.test)
-        .ok_or_else(|| gone(&format!("there is no test `{}` any more", finding.test)))?;
+        .ok_or_else(|| gone(&format!("the test `{}` no longer exists", finding.test)))?;
     Ok((suite, test))
 }
 

@@ -220,8 +220,7 @@ fn export(place: &Folders, file: &Utf8Path, console: &Console) -> Result<()> {
     let left_out =
         findings.iter().filter(|finding| finding.primary && !finding.is_reproducible()).count();
     if left_out > 0 {
-        console
-            .note(&format!("{} left out: no seed brings them about", plural(left_out, "finding")));
+        console.note(&format!("{} left out: no seed reproduces them", plural(left_out, "finding")));
     }
     let all = regressions.all().len();
     if all == 0 {

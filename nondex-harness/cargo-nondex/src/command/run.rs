@@ -117,7 +117,7 @@ pub(super) fn within(
     request.mark_known(&project, &mut report);
     let lines = coverage.map(Coverage::lines);
     if let Err(error) = past.remember(&report, &options, lines.as_ref(), stages.have_orders()) {
-        console.note(&format!("this run will not be remembered: {error}"));
+        console.note(&format!("this run was not added to the history: {error}"));
     }
     // A run without seeds or orders must not replace the report that `report`, `known` and `replay`
     // read.

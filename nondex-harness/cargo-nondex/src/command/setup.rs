@@ -100,7 +100,7 @@ fn execute(
         Some((name, value)) if !name.is_empty() && !name.starts_with(RESERVED) => {
             Ok((name.to_owned(), value.to_owned()))
         }
-        _ => Err(failed(&format!("wrote `{line}`, which is no variable for tests"))),
+        _ => Err(failed(&format!("wrote `{line}`, which is not a variable for tests"))),
     });
     variables.collect()
 }

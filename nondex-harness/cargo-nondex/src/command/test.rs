@@ -12,15 +12,15 @@ use crate::exit_code::ExitCode;
 pub(super) fn test(args: &TestArgs, asked: &Asked, console: &Console) -> Result<ExitCode> {
     if args.retries.as_deref().is_some_and(|retries| retries != "0") {
         return Err(Error::usage(
-            "`--retries` is not there: each run of a test makes the same choices, so another one \
-             would end as the first. `cargo nondex run` finds tests that may fail, and `cargo \
+            "`--retries` is not supported: every run of a test makes the same choices, so a retry \
+             would have the same outcome. `cargo nondex run` finds tests that may fail, and `cargo \
              nondex known add` lets them fail until a date",
         ));
     }
     let passed_over = args.display.passed_over();
     if !passed_over.is_empty() {
         let passed_over = passed_over.join("`, `");
-        console.note(&format!("what is shown does not depend on `{passed_over}`"));
+        console.note(&format!("ignored, because they do not change the output: `{passed_over}`"));
     }
     let stages = Stages::World(args.world());
     let campaign = args.campaign();

@@ -76,7 +76,7 @@ pub(super) fn with(args: &WithArgs, console: &Console) -> Result<i32> {
     let manner_json = serde_json::to_string(&manner)
         .map_err(|e| Error::setup(format!("failed to write how tests are run: {e}")))?;
     let [program, arguments @ ..] = args.command.as_slice() else {
-        return Err(Error::usage("there is no command".to_owned()));
+        return Err(Error::usage("no command given".to_owned()));
     };
     let mut command = Command::new(program);
     command.args(arguments).env(MANNER, manner_json);

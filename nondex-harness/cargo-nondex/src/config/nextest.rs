@@ -124,7 +124,7 @@ impl Nextest {
         let overrides = list(profile.get("overrides"));
         for one in overrides.filter_map(Value::as_table) {
             if one.contains_key("platform") {
-                self.note("overrides for a `platform` are passed over");
+                self.note("overrides for a `platform` are ignored");
             } else if let Some(text) = one.get("filter").and_then(Value::as_str) {
                 self.add_override(text, one, document);
             }
@@ -132,7 +132,7 @@ impl Nextest {
         self.add_override("all()", profile, document);
         for entry in list(profile.get("scripts")).filter_map(Value::as_table) {
             if entry.contains_key("run-wrapper") {
-                self.note("`run-wrapper` scripts are passed over");
+                self.note("`run-wrapper` scripts are ignored");
             }
             let filter =
                 entry.get("filter").and_then(Value::as_str).map(|text| self.expression(text));
@@ -157,7 +157,7 @@ impl Nextest {
         for (key, entry, value) in PASSED_OVER {
             let found = settings.get(key).and_then(|found| found.get(entry));
             if found.and_then(Value::as_str) == Some(value) {
-                self.note(&format!("`{key}` with `{entry} = \"{value}\"` is passed over"));
+                self.note(&format!("`{key}` with `{entry} = \"{value}\"` is ignored"));
             }
         }
         // Runs under this tool may take longer, so limits below its default are ignored.

@@ -192,7 +192,7 @@ impl<'de, T: Read> Visitor<'de> for Text<T> {
         while let Some(Item(item)) = list.next_element()? {
             items.push(item);
         }
-        let expected = "a list is not expected here, or not an empty one";
+        let expected = "a list is not allowed here, or must not be empty";
         T::join(items).ok_or_else(|| A::Error::custom(expected))
     }
 }

@@ -119,7 +119,7 @@ fn unknown(name: &str) -> Option<String> {
     }
     known.push(project::runtime::CACHE_VARIABLE.to_owned());
     let hint = nearest::nearest(name, known.iter().map(String::as_str)).map_or_else(
-        || "`cargo nondex --help` has them all".to_owned(),
+        || "`cargo nondex --help` lists them".to_owned(),
         |nearest| format!("did you mean `{nearest}`?"),
     );
     Some(format!("no variable is called `{name}`: {hint}"))

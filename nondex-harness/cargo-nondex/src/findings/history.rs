@@ -142,7 +142,7 @@ impl History {
                      version {SCHEMA}",
                     entry.schema
                 )),
-                Err(why) => damaged.push(format!("`{path}` is no run of the history: {why}")),
+                Err(why) => damaged.push(format!("`{path}` is not a run of the history: {why}")),
             }
         }
         Ok((entries, damaged))

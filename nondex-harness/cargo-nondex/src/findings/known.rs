@@ -64,7 +64,7 @@ pub fn apply(
             } else {
                 let known = entry.words();
                 let note = format!(
-                    "it is known to be flaky, but by another cause: known is {known}, this is \
+                    "it is a known flake with another cause: the entry has {known}, this run found \
                      {} by {}",
                     test.verdict,
                     found.join(" and ")

@@ -70,8 +70,7 @@ impl Atomics {
     pub(super) fn note(&self) -> Option<String> {
         let Atomics::Unseen(why) = self else { return None };
         Some(format!(
-            "threads are scheduled where they call the C library, and not at atomic operations, \
-             which are not seen: {why}"
+            "threads are scheduled at calls of the C library, but not at atomic operations: {why}"
         ))
     }
 }

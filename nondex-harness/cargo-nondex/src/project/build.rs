@@ -48,11 +48,11 @@ pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
     if !toolchain.may_have_more() {
         return Err(failed);
     }
-    anstream::eprintln!("   Compiling the tests again, over std's own maps and sets");
+    anstream::eprintln!("   Compiling the tests again, with std's own maps and sets");
     let mut project = build_over(plan, quiet, false).map_err(|_| failed)?;
     let [major, minor] = NEWEST;
     project.notes.push(format!(
-        "the order of maps and sets is not varied: the tests build only over std's own, because \
+        "the order of maps and sets is not varied: the tests build only with std's own, because \
          the toolchain is unstable or newer than Rust {major}.{minor}, the newest whose maps and \
          sets this version of cargo nondex knows"
     ));
@@ -76,9 +76,10 @@ fn build_over(plan: &BuildPlan, quiet: bool, collections: bool) -> Result<Projec
     let instrumentation = Instrumentation::of(&cargo, &ours, quiet)?;
     // Without the library, build scripts and proc macros take random bytes from the system.
     let entropy = EntropyLibrary::of(toolchain);
-    let unseeded = entropy.as_ref().err().map(|why| {
-        format!("what build scripts and proc macros draw at random is not seeded: {why}")
-    });
+    let unseeded = entropy
+        .as_ref()
+        .err()
+        .map(|why| format!("random bytes of build scripts and proc macros are not seeded: {why}"));
     cargo.entropy = entropy.ok();
     let path = ours.join(instrumentation.folder(&cargo));
     let folder = BuildFolder::open(path, &instrumentation.key(&cargo), quiet)?;

@@ -64,13 +64,14 @@ impl Instrumentation {
         notes.extend(atomics.note());
         notes.extend(unseen.as_ref().map(|why| {
             format!(
-                "plain loads and stores are not seen, because this compiler cannot make them \
-                 calls: {why}"
+                "plain loads and stores are not instrumented, because this compiler does not \
+                 support it: {why}"
             )
         }));
         notes.extend(uncovered.as_ref().map(|why| {
             format!(
-                "what tests run is not known, because this compiler cannot make them tell it: {why}"
+                "the code that tests run is not known, because this compiler does not support it: \
+                 {why}"
             )
         }));
         Ok(Instrumentation {

@@ -72,14 +72,11 @@ pub(super) fn check_linkage(starts: &Utf8Path) -> crate::error::Result<()> {
         return Ok(());
     }
     Err(Error::setup(
-        "whole-program mode takes the place of libc's functions, and the tests would be linked \
-         with libc inside \
-         (`-C target-feature=+crt-static`, from RUSTFLAGS or cargo's configuration), where they \
-         cannot be replaced: \
-         leave the flag out for this run, as RUSTFLAGS='-C target-feature=-crt-static' does, \
-         or depend on nondex-collections and use `--mode swap`, in which directories under \
-         `Path::read_dir`, random \
-         bytes and the network are then not seen",
+        "whole-program mode replaces libc's functions, but the tests would be linked statically \
+         with libc (`-C target-feature=+crt-static`, from RUSTFLAGS or cargo's configuration): \
+         disable this for one run by RUSTFLAGS='-C target-feature=-crt-static', or depend on \
+         nondex-collections and use `--mode swap`, which does not observe `Path::read_dir`, random \
+         bytes and the network",
     ))
 }
 

@@ -41,9 +41,8 @@ impl Backend {
         match self {
             Backend::Unchanged | Backend::Libc => None,
             Backend::Raw => Some(
-                "what rustix asks of other machines is not seen: it can be built so that it is, \
-                 but what it then depends \
-                 on (the crate `errno`) cannot be fetched",
+                "the network operations of rustix are not observed: the build that shows them \
+                 needs the crate `errno`, which cannot be fetched",
             ),
         }
     }

@@ -17,7 +17,7 @@ use crate::program;
 const SOURCE: &str = include_str!("../../probes/order.rs");
 
 /// Consequence for a report: see `report::claim`.
-const UNCLAIMED: &str = "level STD is not claimed for the order of maps and sets";
+const UNCLAIMED: &str = "findings about the order of maps and sets do not have level STD";
 
 /// Returns a note if the order is not std's, or could not be compared. `mirror` is the rlib of the
 /// runtime's std, next to its dependencies.
@@ -26,9 +26,8 @@ pub(super) fn compare(toolchain: &Toolchain, target: &str, mirror: &Utf8Path) ->
         Ok(None) => None,
         Ok(Some(difference)) => Some(format!(
             "with a hasher that is not random, the runtime's collections do not have the order of \
-             this toolchain's std: {difference}; \
-             the canonical order of such a collection is not std's, so a test that relies on \
-             it may fail here in every run; {UNCLAIMED}"
+             this toolchain's std: {difference}; a test that relies on std's order may fail here \
+             in every run; {UNCLAIMED}"
         )),
         Err(why) => Some(format!(
             "with a hasher that is not random, the order of the runtime's collections was not \

@@ -109,10 +109,10 @@ impl Toolchain {
         let [major, minor] = OLDEST;
         let name = self.version.lines().next().unwrap_or_default();
         Err(Error::setup(format!(
-            "the project's toolchain is {name}, and whole-program mode needs Rust \
-             {major}.{minor} or newer, because that toolchain compiles the runtime: another one \
-             is selected by `rust-toolchain.toml`, RUSTUP_TOOLCHAIN, RUSTC or PATH, for this run \
-             as `RUSTUP_TOOLCHAIN=stable cargo nondex`"
+            "the project's toolchain is {name}, and whole-program mode needs Rust {major}.{minor} \
+             or newer, because that toolchain compiles the runtime: select another one by \
+             `rust-toolchain.toml`, RUSTUP_TOOLCHAIN, RUSTC or PATH, such as \
+             `RUSTUP_TOOLCHAIN=stable cargo nondex`"
         )))
     }
 

@@ -185,7 +185,7 @@ impl OrderCampaign<'_> {
             (Vec::new(), false)
         };
         if number > self.order_options.most_pairs() {
-            return left_out(&format!(": `--pairs {number}` does"));
+            return left_out(&format!(": `--pairs {number}` tries them"));
         }
         if let Some(suite) = suite {
             let forks = u32::try_from(requested.len()).unwrap_or(u32::MAX);
@@ -199,7 +199,7 @@ impl OrderCampaign<'_> {
             if !is_free && self.time_for(suite).is_some_and(|limit| time > limit) {
                 let seconds = time.as_secs();
                 return left_out(&format!(
-                    ", as they would take about {seconds} s: `--thorough` does"
+                    ", as they would take about {seconds} s: `--thorough` tries them"
                 ));
             }
         }
@@ -208,14 +208,14 @@ impl OrderCampaign<'_> {
         let Some((tried, has_pairs)) = tried else { return (Vec::new(), false) };
         if !has_pairs {
             self.note(format!(
-                "not all pairs of tests of `{id}` are settled: a process with a thread that still \
-                 runs cannot be forked, and forks share \
-                 files; the orders have each test before every other one"
+                "not all pairs of tests of `{id}` have a result: a process with a running thread \
+                 cannot be forked, and forks share files; the orders run each test before every \
+                 other one"
             ));
         }
         if hanging > 0 {
             self.note(format!(
-                "the pairs of {} of `{id}` were not tried: alone, each takes the time limit",
+                "the pairs of {} of `{id}` were not tried: each reaches the time limit alone",
                 plural(hanging, "test")
             ));
         }

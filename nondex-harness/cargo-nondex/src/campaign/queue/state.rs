@@ -236,7 +236,7 @@ impl State {
         let Missing { experiments: specs, limit, alone, fresh, purpose } = missing;
         if specs.is_empty() {
             // The test would wait for a result that never arrives.
-            return self.give_up(index, "it asked for no run".to_owned());
+            return self.give_up(index, "it requested no runs".to_owned());
         }
         let test = &mut self.tests[index];
         test.limit = limit;

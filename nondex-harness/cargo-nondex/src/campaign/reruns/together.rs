@@ -115,8 +115,7 @@ impl Together {
         report.rule(Fact::Unexplained);
         report.notes.push(format!(
             "{failures} of {} runs of all tests together in a plain build failed, as `cargo test` \
-             runs them, and nothing that was \
-             tried here makes it fail",
+             runs them, and no condition that was tried makes it fail",
             self.runs
         ));
         let failure = ended::explain(case, &Outcome::Failed, output, timeout);

@@ -68,7 +68,7 @@ fn a_folder_that_is_left_behind_under_a_random_name_is_no_finding() {
             assert_eq!(report.summary.run_alone, tests.len() as u64);
             let notes = report.tests.iter().flat_map(|test| &test.notes);
             for note in notes {
-                assert!(note.contains("a path with a random name"), "{note}");
+                assert!(note.contains("a path whose random name"), "{note}");
             }
         }
     }

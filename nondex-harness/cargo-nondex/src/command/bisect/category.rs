@@ -68,7 +68,7 @@ impl Category {
                 Ok(Category::Chance { runs: runs_without_failure(test.least_rate()).min(MOST) })
             }
             (verdict, ..) => Err(Error::usage(format!(
-                "`{}` is `{verdict}` in the report: nothing is known that shows it again at \
+                "`{}` is `{verdict}` in the report: nothing in it reproduces the failure at \
                  another commit",
                 test.id
             ))),

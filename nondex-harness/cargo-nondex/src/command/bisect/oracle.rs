@@ -295,7 +295,7 @@ impl<'a> Oracle<'a> {
         let earlier: Option<Vec<(&Suite, &TestCase)>> =
             before.iter().map(|name| self.earlier(project, suite, name)).collect();
         let Some(earlier) = earlier else {
-            return Some(trial(Tried::Stable, "the tests before it are not there"));
+            return Some(trial(Tried::Stable, "the tests before it do not exist"));
         };
         let (own, of_others): (Vec<_>, Vec<_>) =
             earlier.into_iter().partition(|(other, _)| other.binary.id == suite.binary.id);
@@ -333,7 +333,7 @@ impl<'a> Oracle<'a> {
             [alone, after] if is(&alone, false) && is(&after, false) => {
                 trial(Tried::Skipped, "broken")
             }
-            _ => trial(Tried::Skipped, "the order is not what decides"),
+            _ => trial(Tried::Skipped, "the order does not decide the outcome"),
         })
     }
 

@@ -89,12 +89,13 @@ pub(super) fn descriptions() -> [Description; 4] {
         ),
         (
             "replay",
-            "Repeats the failing run of a finding with the same seed, and counts how it ends.",
+            "Repeats the failing run of a finding with the same seed, and counts the outcomes.",
             schema(json!({ "finding": finding, "runs": runs(REPLAYS) }), &["finding"]),
         ),
         (
             "confirm",
-            "Runs a test many times in a plain build, without this tool: how often it fails.",
+            "Runs a test many times in a plain build, without this tool, and reports how often it \
+             fails.",
             schema(
                 json!({
                     "test": { "type": "string", "description": "Id or name of the test" },

@@ -138,7 +138,7 @@ impl Counts {
             0 if is_recorded => format!(
                 "each of {all}: it is fixed, or its failure depends on more than the choices"
             ),
-            0 => format!("each of {all}: it does not fail so"),
+            0 => format!("each of {all}: it does not fail this way"),
             _ if failures == runs => format!("each of {all}"),
             _ => {
                 let [low, high] = rate.interval.map(|end| end * 100.0);
@@ -199,7 +199,7 @@ mod tests {
     #[test]
     fn a_test_that_always_ends_the_same_is_told_from_one_that_does_not() {
         let (found, other) = (Some("found"), Some("other"));
-        assert_eq!(text(&[None, None], false), "each of 2 runs: it does not fail so");
+        assert_eq!(text(&[None, None], false), "each of 2 runs: it does not fail this way");
         assert_eq!(
             text(&[None], true),
             "each of 1 run: it is fixed, or its failure depends on more than the choices"

@@ -56,8 +56,8 @@ impl<'a> Runs<'a> {
                 },
                 (None, None) => {
                     return Err(Error::setup(format!(
-                        "finding {} cannot be replayed: there is no test `{name}` any more, which \
-                         ran before it",
+                        "finding {} cannot be replayed: the test `{name}`, which ran before it, no \
+                         longer exists",
                         finding.id
                     )));
                 }
@@ -108,8 +108,8 @@ impl<'a> Runs<'a> {
             // failure.
             if run.outcome.passed() && launch::BACKTRACES.into_iter().any(is_asked) {
                 console.note(
-                    "it passed with `RUST_BACKTRACE`, by which threads that panic take longer and \
-                     open files: once more without",
+                    "it passed with `RUST_BACKTRACE`, which delays panicking threads and opens \
+                     files: repeating without it",
                 );
                 run_by(self.launcher().showing(false))?
             } else {

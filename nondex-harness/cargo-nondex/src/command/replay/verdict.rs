@@ -93,7 +93,7 @@ pub(super) fn judge(
                 "it did not fail this time: it is fixed, or its failure depends on more than the \
                  choices"
             } else {
-                "it does not fail so"
+                "it does not fail this way"
             };
             console.result(AnsiColor::Yellow, "Passed", text);
         } else if !is_recorded {

@@ -16,7 +16,7 @@ pub fn today() -> NaiveDate {
 /// # Errors
 /// Returns an error when the text is not a date.
 pub fn parse(text: &str) -> Result<NaiveDate, String> {
-    text.parse().map_err(|_| format!("`{text}` is no date, expected one as 2027-01-31"))
+    text.parse().map_err(|_| format!("`{text}` is not a date, expected one such as 2027-01-31"))
 }
 
 pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<NaiveDate, D::Error> {

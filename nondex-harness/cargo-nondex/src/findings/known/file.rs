@@ -84,8 +84,8 @@ impl KnownEntry {
     fn check(&self) -> Result<(), String> {
         match (&self.test, &self.filterset) {
             (Some(test), None) if !test.contains('$') => Err(format!(
-                "`test = \"{test}\"` is no test id, expected `<binary-id>$<test name>` as \
-                 reports have it"
+                "`test = \"{test}\"` is not a test id, expected `<binary-id>$<test name>` as in \
+                 reports"
             )),
             (Some(_), None) | (None, Some(_)) => {
                 if self.reason.trim().is_empty() {
@@ -259,19 +259,20 @@ mod tests {
                 "test = \"a$b\"\nfilterset = \"all()\"\nreason = \"x\"\nexpires = 2027-01-31",
                 "either `test` or `filterset`",
             ),
-            ("test = \"a::b\"\nreason = \"x\"\nexpires = 2027-01-31", "no test id"),
+            ("test = \"a::b\"\nreason = \"x\"\nexpires = 2027-01-31", "not a test id"),
             ("test = \"a$b\"\nreason = \" \"\nexpires = 2027-01-31", "no reason"),
             ("test = \"a$b\"\nreason = \"x\"", ":1:1: `[[known]]`: missing key `expires`"),
             (
                 "test = \"a$b\"\nreason = \"x\"\nexpires = \"soon\"",
-                ":4:11: `expires = \"soon\"`: `\"soon\"` is no date, expected one as 2027-01-31",
+                ":4:11: `expires = \"soon\"`: `\"soon\"` is not a date, expected one such as \
+                 2027-01-31",
             ),
             (
                 "test = \"a$b\"\nreason = 3",
                 ":3:10: `reason = 3`: invalid type: integer `3`, expected a string",
             ),
             ("test = \"a$b\"\nreason", ":3:7: `reason`: key with no value, expected `=`"),
-            ("test = \"a$b\"\nreason = \"x\"\nexpires = 10:00:00", "no date"),
+            ("test = \"a$b\"\nreason = \"x\"\nexpires = 10:00:00", "not a date"),
             (
                 "test = \"a$b\"\nreason = \"x\"\nexpires = 2027-01-31\nverdict = \"broken\"",
                 "not a flaky one",

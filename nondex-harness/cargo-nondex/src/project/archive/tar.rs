@@ -78,7 +78,8 @@ pub(super) fn text(file: &Utf8Path, member: &str) -> Result<String> {
     // `tar` stops at the first occurrence, and does not read the rest of the file.
     command.args(["--to-stdout", "--occurrence=1", member]);
     let output = run(command, &format!("failed to read `{file}`"))?;
-    String::from_utf8(output.stdout).map_err(|_| Error::setup(format!("`{file}` is no archive")))
+    String::from_utf8(output.stdout)
+        .map_err(|_| Error::setup(format!("`{file}` is not an archive")))
 }
 
 /// Runs `tar`.

@@ -189,7 +189,7 @@ pub(in crate::project) fn project(
         Mode::Program | Mode::Swap => manifest.tests,
     };
     let folder = extracted.target_dir.join("nondex").join(&built.folder);
-    let gone = || Error::setup(format!("`{folder}` is not what was extracted any more"));
+    let gone = || Error::setup(format!("`{folder}` has changed since it was extracted"));
     let key = Manifest::key(&text);
     let folder = BuildFolder::existing(folder.clone(), &key, quiet)?.ok_or_else(gone)?;
     let mut notes = built.notes;
@@ -219,7 +219,7 @@ pub(in crate::project) fn project(
         }
         if !suite.binary.cwd.is_dir() {
             return Err(Error::setup(format!(
-                "the tests of `{}` start in `{}`, which is not there: is `{}` their workspace?",
+                "the tests of `{}` start in `{}`, which does not exist: is `{}` their workspace?",
                 suite.binary.id, suite.binary.cwd, extracted.workspace_root
             )));
         }
@@ -273,7 +273,7 @@ fn note_on_paths(with_paths: &[String], before: &Utf8Path) -> Option<String> {
         more => format!("and {more} more have"),
     };
     Some(format!(
-        "`{first}` {have} paths below `{before}` compiled in, as by `env!`: a test that \
+        "`{first}` {have} paths below `{before}` compiled in, for example by `env!`; a test that \
          opens one does not find it here"
     ))
 }
@@ -286,7 +286,7 @@ fn note_on_builds(varied: &[String]) -> Option<String> {
         packages += &format!(", `{other}`");
     }
     Some(format!(
-        "builds were not compared, because an archive has one: a build script or a proc macro of \
-         {packages} makes something else in each"
+        "builds were not compared, because an archive contains one build: a build script or proc \
+         macro of {packages} generates different code in each build"
     ))
 }
