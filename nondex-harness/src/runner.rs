@@ -130,7 +130,7 @@ impl<'a> Runner<'a> {
     /// Runs `tests`, up to `at_a_time` of them at once.
     fn run(&mut self, tests: Vec<TestDescAndFn>, at_a_time: usize) -> io::Result<()> {
         let mut waiting = VecDeque::from(tests);
-        // Allocate now: a running test may hold the lock of its own allocator.
+        // Allocate now: a running test may hold its allocator's lock.
         self.started.reserve(at_a_time.min(waiting.len()));
         loop {
             while self.started.len() < at_a_time {

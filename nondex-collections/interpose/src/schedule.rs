@@ -387,7 +387,7 @@ pub(crate) fn outside<R>(operation: Operation, call: impl FnOnce() -> R) -> R {
     shared.counts.outside += 1;
     shared.add_outside();
     token::leave(me, shared);
-    // The caller must see the `errno` of its own call.
+    // The caller must see the `errno` of its call.
     drop(busy.errno.take());
     let result = call();
     busy.errno = Some(Errno::save());

@@ -30,7 +30,7 @@ impl End {
         matches!(self, End::Failed(_) | End::Answered)
     }
 
-    /// Returns how much this outcome tells; see [`NetworkOutcome::rank`].
+    /// Returns how informative this outcome is; see [`NetworkOutcome::rank`].
     const fn rank(&self) -> u8 {
         match self {
             End::Unawaited => 0,

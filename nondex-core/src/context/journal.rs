@@ -58,7 +58,7 @@ impl Journal {
         self.write(&event(kind, test, fields), true);
     }
 
-    /// Appends an event as JSON. `is_end` tells whether the event states how a test ended.
+    /// Appends an event as JSON. `is_end` is whether the event states how a test ended.
     fn write(&self, json: &str, is_end: bool) {
         match self {
             Journal::Memory(events) => {

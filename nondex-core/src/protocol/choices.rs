@@ -40,7 +40,7 @@ pub struct DrawnChoices {
     pub level: Level,
     /// Seed of the choices.
     pub seed: u64,
-    /// Schedule, which determines the orders that a seed stands for.
+    /// Schedule, which determines the orders that a seed represents.
     pub schedule: Schedule,
     /// The choices that the seed decides; the others take the canonical order.
     pub selection: Selection,

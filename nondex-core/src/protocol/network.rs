@@ -130,8 +130,8 @@ impl NetworkOutcome {
         matches!(self, NetworkOutcome::Failed(_) | NetworkOutcome::Answered)
     }
 
-    /// Returns how much the outcome tells. An outcome that one process observed is not replaced by
-    /// a lower one of another process.
+    /// Returns how informative the outcome is. An outcome that one process observed is not replaced
+    /// by a lower one of another process.
     pub(crate) const fn rank(&self) -> u8 {
         match self {
             NetworkOutcome::Unawaited => 0,
@@ -182,7 +182,7 @@ json::object!(NetworkRecord {
 });
 
 impl NetworkRecord {
-    /// Returns whether the record only tells how an unobservable program ended.
+    /// Returns whether the record only states how an unobservable program ended.
     pub fn is_child(&self) -> bool {
         self.operation == CHILD
     }

@@ -78,7 +78,7 @@ impl StateId {
         StateId { kind, name: String::new() }
     }
 
-    /// Returns the identifier of these bytes that stands for setting them to zero, instead of
+    /// Returns the identifier of these bytes that represents setting them to zero, instead of
     /// restoring them.
     pub fn cleared(&self) -> Self {
         StateId { kind: self.kind, name: format!("{}{CLEARED}", self.name) }

@@ -249,7 +249,7 @@ fn are_addresses_decisive(question: Question<'_>) -> Result<bool, Missing> {
     if changed == 0 || !question.options.is_scheduled() || !sources(evidence).is_empty() {
         return Ok(false);
     }
-    // The first clean run was made before any natural run, which may have left something behind.
+    // The first clean run was made before any natural run, which may have left files.
     let wanted = runs_without_failure(changed as f64 / natural.len() as f64).max(LEAST_FIXED);
     if wanted > ENOUGH_RANDOM.min(affordable(took)) {
         return Ok(false);

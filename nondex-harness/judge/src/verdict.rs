@@ -217,7 +217,7 @@ impl Fact {
         }
     }
 
-    /// Returns the fact behind a conclusion from the runs of a test alone. `question` is the
+    /// Returns the fact for a conclusion from the runs of a test alone. `question` is the
     /// question that it answers.
     pub fn of_conclusion(
         conclusion: &Conclusion,
@@ -264,7 +264,7 @@ impl Fact {
         }
     }
 
-    /// Returns the fact behind choices that decide. Delays lead to `ND`, even if they are only
+    /// Returns the fact for choices that decide. Delays lead to `ND`, even if they are only
     /// suspected.
     fn of_choices(found: &Dependence, evidence: &Evidence) -> Self {
         match found.reason(evidence) {
@@ -275,19 +275,19 @@ impl Fact {
         }
     }
 
-    /// Returns the fact behind an explanation of all failures. Only a missing network hides
+    /// Returns the fact for an explanation of all failures. Only a missing network hides
     /// everything else about the test.
     pub fn of_explanation(explanation: &Explanation) -> Self {
         if explanation.is_of_network() { Fact::NoNetwork } else { Fact::Fails }
     }
 
-    /// Returns the fact behind runs that should have had one outcome: the number of failures, and
+    /// Returns the fact for runs that should have had one outcome: the number of failures, and
     /// of all runs.
     pub const fn of_failures([failed, all]: [usize; 2]) -> Self {
         if failed < all { Fact::Varies } else { Fact::Fails }
     }
 
-    /// Returns the fact behind reruns under other circumstances of a test that passed before;
+    /// Returns the fact for reruns under other circumstances of a test that passed before;
     /// `None` if it still passes.
     pub const fn of_reruns(next: NextRerun) -> Option<Self> {
         match next {

@@ -26,7 +26,7 @@ fn watched(fd: c_int, call: &dyn Fn() -> isize) -> isize {
     socket::update(inode, |socket, changes| match errno {
         _ if result >= 0 => socket.answered(changes),
         libc::EAGAIN => socket.waited_unanswered(changes),
-        // The call did not reach a connection, so it says nothing about one.
+        // The call did not reach a connection, so it is no evidence about one.
         libc::ENOTCONN | libc::EBADF | libc::EFAULT | libc::EINVAL => {}
         errno if error::is_wait(errno) => {}
         errno => socket.failed(errno, changes),

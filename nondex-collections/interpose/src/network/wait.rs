@@ -11,7 +11,7 @@ use nondex_core::hidden;
 use super::{Errno, original, socket};
 use crate::libc;
 
-/// Waits by `call` for answers on some of these descriptors. `takes_time` tells whether it may
+/// Waits by `call` for answers on some of these descriptors. `takes_time` states whether it may
 /// block.
 pub(crate) fn wait(
     descriptors: impl FnOnce() -> hidden::Vec<c_int>,

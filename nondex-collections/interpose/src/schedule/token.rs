@@ -1,7 +1,7 @@
 //! The run token: only the thread of the test that holds it runs. It passes the token when it
 //! blocks or is preempted.
 //!
-//! The scheduler has no thread of its own. Instead, one of the threads that wait for the run token
+//! The scheduler has no separate thread. Instead, one of the threads that wait for the run token
 //! is the *watcher*. It checks periodically whether the running thread sleeps in a kernel call that
 //! was not observed, and whether something outside has made a thread ready.
 

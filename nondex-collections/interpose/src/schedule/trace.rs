@@ -191,7 +191,7 @@ impl Object {
         matches!(self, Object::State(_, true, _) | Object::Descriptor(_, true))
     }
 
-    /// Returns the name of a part of the state, after its kind, or of the object behind a
+    /// Returns the name of a part of the state, after its kind, or of the object at a
     /// descriptor.
     fn name(self) -> Option<hidden::Vec<u8>> {
         let mut name = hidden::vec();

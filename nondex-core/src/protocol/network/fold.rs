@@ -13,8 +13,8 @@ pub enum Seen {
 }
 
 /// Merges equal records, in a fixed order. Of one operation the last observation counts, unless it
-/// tells less than an earlier one. Several processes may share a socket, and only one of them
-/// receives the answer.
+/// is less informative than an earlier one. Several processes may share a socket, and only one of
+/// them receives the answer.
 pub fn fold(events: impl IntoIterator<Item = Seen>) -> Vec<NetworkRecord> {
     let mut last: SortedMap<u64, (Option<u64>, NetworkRecord)> = SortedMap::new();
     let mut received = SortedMap::new();

@@ -184,7 +184,7 @@ impl RunSpec {
         }
     }
 
-    /// Returns whether the changes that each test leaves behind are recorded.
+    /// Returns whether the changes that remain after each test are recorded.
     pub fn records_changes(&self) -> bool {
         self.sequence().is_some_and(|tests| tests.changes)
     }

@@ -71,7 +71,7 @@ pub fn run(
         return Err(Error::no_tests("no tests to run"));
     }
     let is_scheduled = !options.real_threads;
-    // A schedule of several tests together says nothing about one of them, so they run with real
+    // A schedule of several tests together is no evidence about one of them, so they run with real
     // threads, as with `cargo test`.
     let options = &options.with_real_threads();
     let stop = &stop.within(options.max_time);

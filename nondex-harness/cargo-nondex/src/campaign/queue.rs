@@ -167,7 +167,7 @@ pub fn execute(
             executor.work_all();
             executor.fulfil(stage);
         }
-        // A plain build can show that a failure does not count. Tests held back by `max_fail` then
+        // A plain build can show that a failure does not count. Tests suspended by `max_fail` then
         // begin.
         if means.stop.is_set() || !executor.lock().is_left() {
             break;

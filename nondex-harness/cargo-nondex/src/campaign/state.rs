@@ -92,7 +92,7 @@ impl Part<'_> {
 
     /// Returns the places to watch, one after the other, to find the lines that use this part. A
     /// static that is too large to watch is watched from its first changed bytes. In a small
-    /// static, the changed bytes come first: a test that only reads data behind a lock writes the
+    /// static, the changed bytes come first: a test that only reads data under a lock writes the
     /// lock's bytes.
     fn places(&self) -> Vec<StateId> {
         let Some(known) = self.known else { return vec![self.state.clone()] };

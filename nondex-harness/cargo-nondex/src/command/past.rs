@@ -222,7 +222,7 @@ impl Past {
     }
 
     /// Returns the tests that passed before and are not affected, with a text for the user.
-    /// `is_known` tells whether an earlier result is usable.
+    /// `is_known` is whether an earlier result is usable.
     fn compare(
         &self,
         compared: &Compared<'_>,

@@ -155,7 +155,7 @@ fn part<'a>(selected: Vec<Selected<'a>>, partition: Partition, by: Divided) -> V
     parts.collect()
 }
 
-/// Returns a function that tells for one item after the other whether it is in the part. It takes
+/// Returns a function that decides for one item after the other whether it is in the part. It takes
 /// the item's id, and whether the item runs. As in nextest, items that do not run are counted
 /// separately.
 fn divider(partition: Partition) -> impl FnMut(&str, bool) -> bool {

@@ -31,7 +31,7 @@ pub struct Project {
     /// Whether the runtime's maps and sets may have another order than those of this toolchain's
     /// std. One of the notes gives the reason.
     pub is_order_unknown: bool,
-    /// Ids of doctests that do not compile. The id of a binary stands for all of its doctests.
+    /// Ids of doctests that do not compile. The id of a binary represents all of its doctests.
     /// Rustdoc's messages have been printed.
     pub unbuilt: Vec<String>,
     /// Build scripts and proc macros that took random bytes, or read data that no seed controls,

@@ -246,7 +246,7 @@ fn path(symbol: &str) -> (String, String) {
 }
 
 /// Returns a path without its last part if the user did not write that part. Such a part is one of
-/// [`SUFFIXES`], or stands for a closure or constant: `{{closure}}` in the legacy mangling,
+/// [`SUFFIXES`], or represents a closure or constant: `{{closure}}` in the legacy mangling,
 /// `{closure#1}` or `{K#0}` in v0.
 fn without_last(path: &str) -> Option<&str> {
     if let Some(shorter) = SUFFIXES.iter().find_map(|after| path.strip_suffix(after)) {

@@ -47,7 +47,7 @@ impl Toolchain {
                 ))
             })?
             .to_owned();
-        // With rustup, the current folder selects the compiler behind `rustc`. The path in the
+        // With rustup, the current folder selects the compiler that `rustc` runs. The path in the
         // sysroot does not depend on the folder.
         let sysroot = stdout(Command::new(&rustc).args(["--print", "sysroot"]).current_dir(dir))?;
         let own = Utf8PathBuf::from(sysroot.trim())

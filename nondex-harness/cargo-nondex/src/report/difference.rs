@@ -64,8 +64,8 @@ pub fn fingerprint(output: &str) -> u64 {
     hasher.finish()
 }
 
-/// Removes std's report of the panic or error with this message, which is shown elsewhere.
-fn without_report(output: &str, message: &str) -> String {
+/// Removes std's report of the panic or error with this message, for readers who see the message.
+pub fn without_report(output: &str, message: &str) -> String {
     // std prints `Error: ` before an error that a harness or `main` returns.
     let line = |at: usize| output[..at].strip_suffix("Error: ").unwrap_or(&output[..at]);
     let is_at_line = |at: &usize| line(*at).is_empty() || line(*at).ends_with('\n');
@@ -74,7 +74,7 @@ fn without_report(output: &str, message: &str) -> String {
     };
     let mut before = line(at);
     let head = before.trim_end_matches('\n').rfind('\n').map_or(0, |end| end + 1);
-    if before[head..].starts_with("thread '") && before[head..].contains("' panicked at ") {
+    if before[head..].starts_with("thread '") && before[head..].contains(" panicked at ") {
         before = &before[..head];
         // The panic hook of the harness prints an empty line first.
         if before == "\n" || before.ends_with("\n\n") {
@@ -178,14 +178,15 @@ mod tests {
             )
         };
         let message = "left != right\n  left: 1\n right: 2";
-        for (passing, failing, said) in [
+        for (passing, failing, of_failure) in [
             ("", report(message), message),
             ("one\n", format!("one\n{}", report(message)), message),
             ("one\ntwo\n", format!("one\n{}two\n", report(message)), message),
             ("one\n", "one\nError: \"no\"\n".to_owned(), "Error: \"no\""),
             ("one\n", "one\nError: \"no\"\n".to_owned(), "\"no\""),
         ] {
-            assert_eq!(between(passing, &failing, said), None, "{failing}");
+            assert_eq!(between(passing, &failing, of_failure), None, "{failing}");
+            assert_eq!(without_report(&failing, of_failure), passing);
         }
         let both = [report("first"), report(message)].concat();
         let difference = between("", &both, message).unwrap();

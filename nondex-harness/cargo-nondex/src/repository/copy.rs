@@ -52,7 +52,7 @@ impl Copy {
         Ok(copy)
     }
 
-    /// Returns whether a previous copy is a repository of its own and has the user's current
+    /// Returns whether a previous copy is a separate repository and has the user's current
     /// `HEAD`.
     fn is_usable(&self) -> bool {
         let folder = self.git.root();

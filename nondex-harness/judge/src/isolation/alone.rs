@@ -61,7 +61,7 @@ pub(super) fn judge(
     if matches!(&together, Conclusion::NonDeterministic { spec } if !is_of_addresses(spec))
         && runs.alone.repeat(&clean, SAME)?.iter().all(|run| !run.passed())
     {
-        // Other tests are not the reason; files of its own earlier runs are more likely.
+        // Other tests are not the reason; files of earlier runs are more likely.
         return Ok(as_together(together));
     }
     // The culprits are unconfirmed because the budget is spent. It is spent for runs alone too.

@@ -197,7 +197,7 @@ impl<'a> RoleSearch<'a> {
     }
 
     /// Returns a conclusion if the test both passes and fails with no test before it. Then other
-    /// tests do not decide. Files of its own first run may be the reason why it failed since.
+    /// tests do not decide. Files of its first run may be the reason why it failed since.
     /// Concurrent processes may make it fail, but cannot make it pass.
     fn spoilt(&self) -> Result<Option<OrderConclusion>, MissingProcesses> {
         let is_mixed = |[failed, all]: [usize; 2]| failed > 0 && failed < all;

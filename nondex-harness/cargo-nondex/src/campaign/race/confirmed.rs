@@ -12,7 +12,7 @@ use crate::judge::run::Run;
 /// Number of times that a run must fail.
 const REPETITIONS: usize = 3;
 
-/// Duration of a stop that may make a test exceed a time limit of its own.
+/// Duration of a stop that may make a test exceed its own time limit.
 const STOPPED: Duration = Duration::from_millis(200);
 
 /// Number of seeds under which a test must pass alone.

@@ -55,7 +55,7 @@ pub(in crate::campaign) struct FoundRace {
     /// Spec of the run in which it fails.
     pub(in crate::campaign) spec: RunSpec,
     pub(in crate::campaign) run: Run,
-    /// Whether it may fail because of a time limit of its own. Then it is a race only if the shared
+    /// Whether it may fail because of its own time limit. Then it is a race only if the shared
     /// state is proven to be the cause.
     pub(super) is_late: bool,
 }

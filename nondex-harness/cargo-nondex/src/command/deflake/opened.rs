@@ -16,7 +16,7 @@ use crate::project::Project;
 pub(super) struct Watched {
     /// `None` if the system cannot watch files.
     inotify: Option<Inotify>,
-    /// Names of the changed files behind each watch. A folder may stand for several.
+    /// Names of the changed files of each watch. A folder may represent several.
     files: BTreeMap<WatchDescriptor, Vec<String>>,
     /// Names of the changed files that are not Rust sources, by their paths.
     paths: BTreeMap<Utf8PathBuf, String>,

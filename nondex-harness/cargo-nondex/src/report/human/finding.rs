@@ -10,6 +10,7 @@ use super::entry::Entry;
 use super::interleaving::is_deadlock;
 use super::{View, state, timing};
 use crate::judge::circumstance::Circumstance;
+use crate::report::difference;
 use crate::report::listing::{self, cut};
 use crate::report::schema::{FailureReport, Line, TestReport, Verdict};
 use crate::statistics::wilson;
@@ -254,9 +255,10 @@ pub(super) fn output(diagnostic: &mut Diagnostic<'_>, test: &TestReport, view: &
 
 /// Adds a note with the last lines of the failing run's output. They do not repeat the message.
 fn last_output(diagnostic: &mut Diagnostic<'_>, test: &TestReport, most: usize) {
-    let output = test.output.as_deref().unwrap_or_default().trim_end();
-    let lines = without_shown_panic(output, shown_failure(test));
-    if lines.iter().all(|line| line.is_empty()) {
+    let message = shown_failure(test).map_or("", |failure| failure.message.trim_end());
+    let output = difference::without_report(test.output.as_deref().unwrap_or_default(), message);
+    let lines: Vec<&str> = output.trim_end().lines().collect();
+    if lines.is_empty() {
         return;
     }
     let skipped = lines.len().saturating_sub(most);
@@ -265,33 +267,6 @@ fn last_output(diagnostic: &mut Diagnostic<'_>, test: &TestReport, most: usize) 
         _ => format!("of the failing run, its last {most} lines"),
     };
     diagnostic.note("output", &format!("{what}\n{}", lines[skipped..].join("\n")));
-}
-
-/// Returns the lines of an output without the panic that is the message of the `shown` failure, and
-/// without std's advice to request a backtrace.
-fn without_shown_panic<'o>(output: &'o str, shown: Option<&FailureReport>) -> Vec<&'o str> {
-    let mut lines: Vec<&str> = output.lines().collect();
-    let Some(failure) = shown else { return lines };
-    let (Some(file), Some(line)) = (&failure.file, failure.line) else { return lines };
-    let place = format!("' panicked at {file}:{line}:");
-    // Older versions of std print no number of the thread: `thread 'a' panicked at`.
-    let numbered = format!(") panicked at {file}:{line}:");
-    let begins = |text: &&str| {
-        text.starts_with("thread '") && (text.contains(&place) || text.contains(&numbered))
-    };
-    let Some(start) = lines.iter().rposition(begins) else { return lines };
-    let message: Vec<&str> = failure.message.trim_end().lines().collect();
-    if !lines[start + 1..].starts_with(&message) {
-        return lines;
-    }
-    let mut end = start + 1 + message.len();
-    let is_advice = |text: &&str| text.starts_with("note: run with `RUST_BACKTRACE=1`");
-    if lines.get(end).is_some_and(is_advice) {
-        end += 1;
-    }
-    let is_after_empty_line = start > 0 && lines[start - 1].is_empty();
-    lines.drain(start - usize::from(is_after_empty_line)..end);
-    lines
 }
 
 /// Adds the test's notes and the command to reproduce the failure.
@@ -405,33 +380,6 @@ mod tests {
         let fields = plain.lines().filter_map(|line| line.split_once("message: "));
         let messages: Vec<&str> = fields.map(|(_, message)| message).collect();
         assert_eq!(messages, ["STD, seeds 3,7: left", "STD, seed 4: right", "ONE, seed 3: left"]);
-    }
-
-    #[test]
-    fn an_output_does_not_repeat_the_panic_that_is_the_message() {
-        let failure = FailureReport {
-            message: "left\n right".to_owned(),
-            file: Some("src/a.rs".to_owned()),
-            line: Some(3),
-            ..FailureReport::clean(Outcome::Failed)
-        };
-        let advice = "note: run with `RUST_BACKTRACE=1` environment variable to display";
-        let panic = |number: &str| {
-            format!("thread 'a'{number} panicked at src/a.rs:3:9:\nleft\n right\n{advice}")
-        };
-        for (output, expected) in [
-            (panic(" (7)"), &[][..]),
-            (panic(""), &[]),
-            (format!("\n{}", panic(" (7)")), &[]),
-            (format!("before\n\n{}\nafter", panic(" (7)")), &["before", "after"]),
-            (
-                "thread 'a' panicked at src/a.rs:3:9:\nother".to_owned(),
-                &["thread 'a' panicked at src/a.rs:3:9:", "other"],
-            ),
-            ("left\n right".to_owned(), &["left", " right"]),
-        ] {
-            assert_eq!(without_shown_panic(&output, Some(&failure)), expected, "{output:?}");
-        }
     }
 
     #[test]

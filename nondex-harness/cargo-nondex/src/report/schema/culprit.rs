@@ -77,7 +77,7 @@ impl Culprit {
     }
 
     /// Returns the place to show: file, line and, if known, column. It is the nearest frame of the
-    /// user's code if the call is elsewhere.
+    /// user's code if the call is in a library.
     pub fn place(&self) -> (&str, u32, Option<u32>) {
         match (&self.user_file, self.user_line) {
             (Some(file), Some(line)) => (file, line, None),

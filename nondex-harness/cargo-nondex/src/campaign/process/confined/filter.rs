@@ -153,7 +153,7 @@ fn confinement() -> Result<BpfProgram, seccompiler::Error> {
     // Without an address, the data goes to the other end of the socket pair.
     let is_connected = argument(4, SeccompCmpOp::Eq, 0)?;
     rules.insert(libc::SYS_sendto, vec![is_connected]);
-    // Process id 0 stands for this process.
+    // Process id 0 means this process.
     let is_own = argument(0, SeccompCmpOp::Eq, 0)?;
     rules.insert(libc::SYS_prlimit64, vec![is_own]);
     let commands = DESCRIPTOR.iter().map(|command| argument(1, SeccompCmpOp::Eq, bits(*command)));
