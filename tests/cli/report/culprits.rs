@@ -20,7 +20,7 @@ fn a_call_without_a_place_is_never_shown_by_its_stack() {
     };
     let shown = shown(&report(vec![finding]), 0, false);
     assert!(!shown.contains("stack:"), "{shown}");
-    insta::assert_snapshot!(shown.split_once(" = open").unwrap().0);
+    insta::assert_snapshot!(shown.split_once(" = unspecified").unwrap().0);
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn what_is_not_confirmed_is_suspected_and_never_the_cause() {
     let report = report(vec![because_of(vec![suspected])]);
     let shown = shown(&report, 0, false);
     assert!(!shown.contains("leaves open") && !shown.contains("1 cause"), "{shown}");
-    insta::assert_snapshot!(shown.split_once("  = open").unwrap().0);
+    insta::assert_snapshot!(shown.split_once("  = unspecified").unwrap().0);
 }
 
 #[test]

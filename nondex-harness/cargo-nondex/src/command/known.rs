@@ -136,7 +136,12 @@ fn add(args: &KnownAddArgs, console: &Console) -> Result<ExitCode> {
     let (folders, _, report) = latest(&args.location)?;
     let tests = match &args.test {
         Some(name) => vec![choose(&report, name)?],
-        None => failing(&report),
+        None => {
+            // The last report may be of a few tests only.
+            let tests = plural(report.tests.len(), "test");
+            console.status("Reading", &format!("the report of `{}`: {tests}", report.run.command));
+            failing(&report)
+        }
     };
     let path = folders.workspace_root.join(KNOWN_FILE);
     let mut known = Known::read(&path)?;

@@ -190,7 +190,7 @@ fn heading(label: &str) -> &str {
     match label {
         "failures" => "How often it fails",
         "level" => "Level",
-        "open" => "What is unspecified",
+        "unspecified" => "What is unspecified",
         "advice" => "Why it is advice",
         "race" => "The race",
         "state" => "Shared state",

@@ -205,7 +205,7 @@ fn promises(diagnostic: &mut Diagnostic<'_>, test: &TestReport) -> Vec<&'static 
     let mut fixes = IndexSet::new();
     if culprits.iter().any(is_elsewhere) {
         diagnostic.detail(
-            "open",
+            "unspecified",
             "`readdir`, called by C code or inside a library, lists the entries in an order that \
              depends on the filesystem\n\
              see https://pubs.opengroup.org/onlinepubs/9799919799/functions/readdir.html",
@@ -233,7 +233,7 @@ fn promises(diagnostic: &mut Diagnostic<'_>, test: &TestReport) -> Vec<&'static 
                 }
                 _ => format!("`{api}` {}", model.promise),
             };
-            diagnostic.detail("open", &format!("{text}\nsee {}", model.url()));
+            diagnostic.detail("unspecified", &format!("{text}\nsee {}", model.url()));
         }
     }
     fixes.into_iter().collect()

@@ -260,8 +260,8 @@ fn reach(report: &Report) -> String {
     )
 }
 
-/// Lists by family the models that were reached and those that never were. A green run is no
-/// evidence about the latter.
+/// Lists by family the models that were reached and, unless the report has only one test, those
+/// that never were. A green run is no evidence about the latter.
 fn models(report: &Report) -> Vec<Row> {
     let reached = &report.summary.models_reached;
     let off = &report.run.models_off;
@@ -277,7 +277,8 @@ fn models(report: &Report) -> Vec<Row> {
     let mut rows = Vec::new();
     for (family, lists) in families {
         for (word, apis) in ["reached", "never reached", "switched off"].into_iter().zip(lists) {
-            if !apis.is_empty() {
+            let is_listed = report.tests.len() > 1 || word != "never reached";
+            if is_listed && !apis.is_empty() {
                 let text = format!("{family}, {word}: {}", apis.join(", "));
                 rows.push(Row::new(Style::new(), "", text));
             }
