@@ -31,12 +31,13 @@ pub(super) struct Cause<'r> {
     tests: Vec<&'r TestReport>,
 }
 
-/// What identifies a culprit: API, file, line, column and stack.
+/// What identifies a culprit: API, file, line and column, and the stack if no line is known.
 type Identity<'r> = (&'r str, &'r str, u32, u32, Option<&'r str>);
 
 fn identity(culprit: &Culprit) -> Identity<'_> {
     let Culprit { api, file, line, column, site, .. } = culprit;
-    (api, file, *line, *column, site.as_deref())
+    // A stack includes the test's own frame, so it would separate tests with the same culprit.
+    (api, file, *line, *column, site.as_deref().filter(|_| *line == 0))
 }
 
 impl<'r> Cause<'r> {
@@ -377,6 +378,26 @@ mod tests {
             "help: allow an elapsed time of zero",
         ] {
             assert!(text.contains(part), "{part}: {text}");
+        }
+    }
+
+    #[test]
+    fn tests_that_reach_a_line_by_different_stacks_form_one_cause_and_unknown_lines_do_not() {
+        let reached = |name: &str, line| TestReport {
+            verdict: Verdict::NonDeterministic,
+            reason: Some(Timing::Race),
+            culprits: vec![Culprit {
+                site: Some(format!("stack:{name}")),
+                ..Culprit::new(&Site::new(
+                    &model::THREAD_SPAWN,
+                    Family::Schedule,
+                    Caller { file: "src/lib.rs", line, column: 0 },
+                ))
+            }],
+            ..TestReport::new("shop", "shop", name)
+        };
+        for (line, causes) in [(527, 1), (0, 2)] {
+            assert_eq!(Cause::of(&[reached("sorts", line), reached("walks", line)]).len(), causes);
         }
     }
 
