@@ -34,6 +34,8 @@ pub(super) struct Display<'a> {
     pub(super) undecided: BTreeSet<String>,
     /// Whether every test has a line, as in nextest.
     pub(super) has_all: bool,
+    /// Whether every seed is tried, also after the time for exploring.
+    pub(super) every_seed: bool,
     /// Events for a program that reads along.
     pub(super) events: Option<(&'a Events<'a>, Stage)>,
     /// Function that decides whether a test fails the run.
@@ -73,6 +75,7 @@ impl<'a> Display<'a> {
             coverage: None,
             undecided: BTreeSet::new(),
             has_all: false,
+            every_seed: false,
             events: None,
             is_failure: None,
         }
@@ -109,7 +112,7 @@ impl Progress for Display<'_> {
         if let Some(bar) = &self.bar {
             let counts = self.counts();
             let runs = plural(counts.runs, "run");
-            let left = counts.still();
+            let left = counts.still(self.every_seed);
             bar.set_message(format!("{runs}{left}: {test_id}"));
         }
     }
@@ -137,7 +140,7 @@ impl Progress for Display<'_> {
             counts.last_line = Instant::now();
             let Counts { judged, tests, runs, .. } = *counts;
             let runs = plural(runs, "run");
-            let left = counts.still();
+            let left = counts.still(self.every_seed);
             let message = format!("{judged} of {tests} tests are judged, after {runs}{left}");
             self.console.status("Running", &message);
         }
@@ -213,11 +216,13 @@ fn bar(console: &Console, tests: usize) -> Option<ProgressBar> {
 
 impl Counts {
     /// Returns text about the time that is left, such as `, at most 90 s more`, or about the work
-    /// after that time.
-    fn still(&self) -> String {
+    /// after that time. That time limits no run if `every_seed` is tried.
+    fn still(&self, every_seed: bool) -> String {
         let seconds = self.left.map(|left| left.as_secs_f64().ceil());
         match (seconds, self.has_failed) {
             (None, _) => String::new(),
+            (Some(0.0), _) if every_seed => ", finishing every seed and finding".to_owned(),
+            (Some(_), _) if every_seed => String::new(),
             (Some(0.0), true) => ", explaining what was found".to_owned(),
             (Some(0.0), false) => ", finishing".to_owned(),
             (Some(seconds), _) => format!(", at most {seconds} s more"),
@@ -261,12 +266,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_was_found_is_explained_when_the_time_is_over() {
-        for (left, has_failed, expected) in [
-            (None, true, ""),
-            (Some(Duration::from_millis(1500)), true, ", at most 2 s more"),
-            (Some(Duration::ZERO), true, ", explaining what was found"),
-            (Some(Duration::ZERO), false, ", finishing"),
+    fn only_given_seeds_and_what_was_found_are_left_when_the_time_is_over() {
+        for (left, has_failed, every_seed, expected) in [
+            (None, true, false, ""),
+            (Some(Duration::from_millis(1500)), true, false, ", at most 2 s more"),
+            (Some(Duration::from_millis(1500)), true, true, ""),
+            (Some(Duration::ZERO), true, false, ", explaining what was found"),
+            (Some(Duration::ZERO), true, true, ", finishing every seed and finding"),
+            (Some(Duration::ZERO), false, false, ", finishing"),
         ] {
             let counts = Counts {
                 judged: 0,
@@ -276,7 +283,7 @@ mod tests {
                 left,
                 last_line: Instant::now(),
             };
-            assert_eq!(counts.still(), expected, "{left:?} {has_failed}");
+            assert_eq!(counts.still(every_seed), expected, "{left:?} {has_failed} {every_seed}");
         }
     }
 }

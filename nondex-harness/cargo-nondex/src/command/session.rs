@@ -106,6 +106,7 @@ impl Session<'_> {
         display.coverage = self.coverage;
         display.is_failure = Some(self.is_failure);
         display.has_all = options.world.is_some();
+        display.every_seed = options.every_seed;
         let report = campaign::run(
             selected,
             options,

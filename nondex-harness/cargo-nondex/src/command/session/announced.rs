@@ -31,7 +31,8 @@ pub(super) fn plan(selected: &[Selected<'_>], options: &Options) -> String {
         )
     };
     let budget = options.budget_factor.map_or_else(String::new, |factor| {
-        format!("; for {factor} times as long as one run of all, or 30 s")
+        let every = if options.every_seed { "every seed; the rest " } else { "" };
+        format!("; {every}for {factor} times as long as one run of all, or 30 s")
     });
     format!("{tests}{ignored} of {binaries}: {what}{budget}")
 }
