@@ -77,6 +77,9 @@ const ADDITIONS: [(&str, &str); 3] = [
     ("current_exe", "the path of the executable, which is in a folder of this tool"),
 ];
 
+/// Start of rustc's message about a library that was built with another std.
+const REFUSED_LIBRARIES: &str = "error[E0460]";
+
 /// Maximum number of lines of a statement that are searched.
 const STATEMENT: usize = 8;
 
@@ -99,6 +102,14 @@ fn addition(report: &TestReport, root: &Utf8Path) -> String {
             ),
             None => time.to_owned(),
         };
+    }
+    let prints = |text| report.output.as_ref().is_some_and(|output| output.contains(text));
+    if prints(REFUSED_LIBRARIES) {
+        return format!(
+            "this tool's std: the test gives rustc the libraries that cargo built, and rustc \
+             refuses them (E0460); leave it out with `-E 'not test({})'`",
+            report.name
+        );
     }
     let statement = || {
         let source = std::fs::read_to_string(root.join(failure.file.as_deref()?)).ok()?;
@@ -171,6 +182,14 @@ mod tests {
             let expected = format!("it fails in {expected} runs of a plain build");
             assert_eq!(note, expected);
         }
+    }
+
+    #[test]
+    fn a_test_whose_libraries_rustc_refuses_has_this_cause_and_a_way_out() {
+        let mut report = broken("Failed to run rustdoc tests", Outcome::Failed);
+        report.output = Some("error[E0460]: found possibly newer version of crate `std`".into());
+        let note = note(&report, &PlainBuild::Runs([0, 20]), None, Utf8Path::new("."));
+        assert!(note.contains("E0460") && note.contains("-E 'not test(t)'"), "{note}");
     }
 
     #[test]
