@@ -64,6 +64,8 @@ pub fn report(
         report.culprits.sort_by_key(is_in_library);
     }
     prerequisites::write(&mut report, &basis);
+    // The note on the plain build reads it. The run of the replay line is not known yet.
+    report.output = failing.iter().find_map(|(_, run)| run.output.clone());
     surroundings(&mut report, &basis);
     if report.verdict == Verdict::Passed {
         report.notes.extend(notes::lost(evidence));
