@@ -90,12 +90,16 @@ impl<'r> Cause<'r> {
         self.is_of_timing() && self.advice().is_some_and(is_long)
     }
 
-    /// Returns the advice without source lines.
+    /// Returns the advice with the place of its first culprit, without source lines.
     pub(super) fn short_advice<'s>(&self, view: &View<'s>) -> Diagnostic<'s> {
         let test = self.tests[0];
         let headline = headline(test, self.same_evidence() - 1);
         let mut diagnostic = Diagnostic::new(view, Severity::Warning, test.verdict, headline);
-        diagnostic.note("advice", &format!("{}: `-v` shows where", timing::needed(test)));
+        let place = match test.culprits.first().map(Culprit::place) {
+            Some((file, line, _)) if line > 0 => format!(" at {file}:{line}"),
+            _ => String::new(),
+        };
+        diagnostic.note("advice", &format!("{}{place}: `-v` shows it", timing::needed(test)));
         diagnostic
     }
 
@@ -402,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn many_pieces_of_advice_on_delays_have_no_source_and_one_finding_keeps_its() {
+    fn many_pieces_of_advice_on_delays_name_a_line_without_its_source() {
         let caller = |line| Caller { file: "src/lib.rs", line, column: 0 };
         let delayed = |name: &str, line, level| TestReport {
             verdict: Verdict::NonDeterministic,
@@ -419,9 +423,9 @@ mod tests {
             let mut tests = vec![delayed("real", 1, Level::Std)];
             tests.extend((0..advice).map(|n| delayed(&format!("slow{n}"), 10 + n, Level::Full)));
             let text = strip_str(&render(&report(tests), &View::brief(&no_sources()))).to_string();
-            text.matches("--> src/lib.rs:").count()
+            ["--> src/lib.rs:", " at src/lib.rs:"].map(|place| text.matches(place).count())
         };
-        assert_eq!(shown(3), 4);
-        assert_eq!(shown(4), 1);
+        assert_eq!(shown(3), [4, 0]);
+        assert_eq!(shown(4), [1, 4]);
     }
 }
