@@ -49,10 +49,10 @@ fn the_first_line_says_how_many_tests_failed_and_how_many_need_somebody() {
     };
     assert_eq!(of(vec![test("passes", Verdict::Stable)]), "No test failed");
     assert_eq!(of(vec![advice()]), "No test failed");
-    assert_eq!(of(vec![dependent()]), "1 failed; 1 needs attention");
+    assert_eq!(of(vec![dependent()]), "1 failed; 1 needs you");
     let both = vec![dependent(), named("more", dependent())];
-    assert_eq!(of(both.clone()), "2 failed; 2 need attention");
-    assert_eq!(of(vec![unrelated.clone()]), "1 failed; none needs attention");
+    assert_eq!(of(both.clone()), "2 failed; 2 need you");
+    assert_eq!(of(vec![unrelated.clone()]), "1 failed; none needs you");
     let all = [both, vec![unrelated]].concat();
-    assert_eq!(of(all), "3 failed; 2 need attention");
+    assert_eq!(of(all), "3 failed; 2 need you");
 }

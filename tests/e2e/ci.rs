@@ -31,7 +31,7 @@ fn a_job_of_github_is_annotated_and_summarised_and_json_stays_json() {
     assert_eq!(output.stdout.lines().count(), 1);
     let written = fs::read_to_string(&summary).unwrap();
     let text = written.strip_prefix("what another step wrote\n").unwrap();
-    let first = "**1 failed; 1 needs attention**\n\n1 test: 1 ID (1 cause)\n";
+    let first = "**1 failed; 1 needs you**\n\n1 test: 1 ID (1 cause)\n";
     assert!(text.starts_with(first), "{text}");
     let row = format!(
         "| `{TEST}` | **ID** relies on the order of `std::fs::read_dir` | `src/logs.rs:11` |"

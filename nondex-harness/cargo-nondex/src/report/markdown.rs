@@ -46,9 +46,9 @@ pub fn headline(problems: &[Problem<'_>]) -> String {
     let needy = problems.iter().filter(|problem| problem.needs_attention());
     match (tests(failed), tests(needy)) {
         (0, _) => "No test failed".to_owned(),
-        (failed, 0) => format!("{failed} failed; none needs attention"),
-        (failed, 1) => format!("{failed} failed; 1 needs attention"),
-        (failed, needy) => format!("{failed} failed; {needy} need attention"),
+        (failed, 0) => format!("{failed} failed; none needs you"),
+        (failed, 1) => format!("{failed} failed; 1 needs you"),
+        (failed, needy) => format!("{failed} failed; {needy} need you"),
     }
 }
 
