@@ -13,12 +13,12 @@ use std::time::{Duration, Instant};
 use camino::Utf8PathBuf;
 use nondex_core::Outcome;
 
-use super::Selected;
 use super::comparison::once;
 use super::message;
 use super::process::at_random_addresses;
 use super::stop::StopFlag;
 use super::tree::Tree;
+use super::{Selected, by_id};
 use crate::project::{self, Harness, Rebuilds, Suite, TestCase, Variation};
 use crate::report::schema::{BuildCause, FailureReport, Step};
 use crate::report::{Report, TestReport, Verdict, combined, judged};
@@ -109,13 +109,7 @@ fn deciding(samples: &BTreeMap<u64, Sample>, by_chance: bool) -> Option<(u64, u6
 pub fn compare(report: &mut Report, selected: &[Selected<'_>], builds: &Builds<'_>) {
     let _lock = builds.rebuilds.lock();
     builds.tree.written().add_plain();
-    let cases: BTreeMap<String, (&Suite, &TestCase)> = selected
-        .iter()
-        .flat_map(|selected| {
-            let cases = selected.tests.iter();
-            cases.map(|(case, _)| (selected.suite.test_id(case), (selected.suite, case)))
-        })
-        .collect();
+    let cases = by_id(selected);
     for variation in &builds.rebuilds.variations {
         let mut tests: Vec<Compared<'_>> = report
             .tests

@@ -2,17 +2,16 @@
 //! [`judge::plain`](crate::judge::plain).
 
 use std::cell::OnceCell;
-use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use nondex_core::Outcome;
 
-use super::Selected;
 use super::ended;
 use super::generated;
 use super::launch;
 use super::process::{self, at_random_addresses};
 use super::stop::StopFlag;
+use super::{Selected, by_id};
 use crate::judge::Options;
 use crate::judge::plain::{PlainBuild, no_comparison};
 use crate::project::{self, Harness, Suite, TestBinary, TestCase};
@@ -140,13 +139,7 @@ pub fn compare_broken(
     if tests.is_empty() {
         return;
     }
-    let cases: BTreeMap<String, (&Suite, &TestCase)> = selected
-        .iter()
-        .flat_map(|selected| {
-            let cases = selected.tests.iter();
-            cases.map(|(case, _)| (selected.suite.test_id(case), (selected.suite, case)))
-        })
-        .collect();
+    let cases = by_id(selected);
     announce(tests.len());
     at_random_addresses(|| {
         let comparison = Comparison::new(builder, stop);

@@ -86,6 +86,17 @@ impl<'a> Selected<'a> {
     }
 }
 
+/// Returns the selected tests by id, each with its suite.
+fn by_id<'a>(selected: &'a [Selected<'a>]) -> BTreeMap<String, (&'a Suite, &'a TestCase)> {
+    selected
+        .iter()
+        .flat_map(|selected| {
+            let tests = selected.tests.iter();
+            tests.map(|(test, _)| (selected.suite.test_id(test), (selected.suite, test)))
+        })
+        .collect()
+}
+
 /// Runs a campaign in the run directory `run` and returns its report. The caller writes the report:
 /// see [`RunDirectory::write`].
 ///
