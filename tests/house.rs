@@ -315,32 +315,76 @@ fn the_runtime_has_no_syntax_that_is_newer_than_its_oldest_toolchain() {
     assert_eq!(chained, Vec::<PathBuf>::new());
 }
 
+/// Ignored test.
+struct Ignored {
+    /// File, below the folder of tests.
+    file: String,
+    /// Line of the attribute.
+    attribute: String,
+    name: String,
+}
+
+/// Returns the ignored tests outside of fixtures.
+fn ignored() -> Vec<Ignored> {
+    let mut found = Vec::new();
+    for folder in ["tests", "nondex-collections/tests"] {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
+        for path in files(&root) {
+            let file = path.strip_prefix(&root).unwrap().to_str().unwrap();
+            if file.starts_with("fixtures/") {
+                continue;
+            }
+            let text = fs::read_to_string(&path).unwrap();
+            let mut lines = text.lines().map(str::trim_start);
+            while let Some(attribute) = lines.find(|line| line.starts_with("#[ignore")) {
+                let head = lines.find_map(|line| line.strip_prefix("fn ")).expect("a test follows");
+                found.push(Ignored {
+                    file: file.to_owned(),
+                    attribute: attribute.to_owned(),
+                    name: head.split('(').next().unwrap().to_owned(),
+                });
+            }
+        }
+    }
+    found
+}
+
 /// Tests of the second tier are `#[ignore]`d, and `.ci/nightly` runs them.
 #[test]
 fn every_test_that_is_left_out_says_why_and_is_run_at_night() {
     let nightly = include_str!("../.ci/nightly");
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests");
     let mut second_tier = 0;
-    for file in files(&root) {
-        let name = file.strip_prefix(&root).unwrap().to_str().unwrap();
-        if name.starts_with("fixtures/") {
+    for Ignored { file, attribute, .. } in ignored() {
+        let reason = attribute
+            .strip_prefix("#[ignore = \"")
+            .unwrap_or_else(|| panic!("{file}: {attribute}"));
+        if reason.starts_with("needs cargo-nextest") {
             continue;
         }
-        let text = fs::read_to_string(&file).unwrap();
-        let lines = text.lines().map(str::trim_start);
-        for line in lines.filter(|line| line.starts_with("#[ignore")) {
-            let reason =
-                line.strip_prefix("#[ignore = \"").unwrap_or_else(|| panic!("{name}: {line}"));
-            if reason.starts_with("needs cargo-nextest") {
-                continue;
-            }
-            assert!(reason.starts_with("second tier: "), "{name}: {line}");
-            let target = name.split(['/', '.']).next().unwrap();
-            assert!(nightly.contains(&format!("--test {target} ")), "{name}");
-            second_tier += 1;
-        }
+        assert!(reason.starts_with("second tier: "), "{file}: {attribute}");
+        let target = file.split(['/', '.']).next().unwrap();
+        assert!(nightly.contains(&format!("--test {target} ")), "{file}");
+        second_tier += 1;
     }
     assert!(second_tier > 0);
+}
+
+#[test]
+fn the_tests_of_the_second_tier_that_the_guide_for_contributors_names_exist() {
+    let ignored = ignored();
+    let guide = include_str!("../CONTRIBUTING.md");
+    let cells = guide.lines().filter_map(|line| line.strip_prefix('|')?.split('|').next());
+    let mut named = 0;
+    for test in cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)) {
+        // A name is shortened: `deflake::…compiled_to_nothing…`.
+        let parts: Vec<&str> = test.rsplit("::").next().unwrap_or_default().split('…').collect();
+        if parts.len() > 1 {
+            named += 1;
+            let is_named = |one: &Ignored| parts.iter().all(|part| one.name.contains(part));
+            assert!(ignored.iter().any(is_named), "no ignored test has the name `{test}`");
+        }
+    }
+    assert!(named > 10, "{named}");
 }
 
 #[test]

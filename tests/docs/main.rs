@@ -154,37 +154,6 @@ fn the_readme_the_guide_for_contributors_and_continuous_integration_run_the_test
 }
 
 #[test]
-fn the_tests_of_the_second_tier_that_the_guide_for_contributors_names_exist() {
-    let mut ignored = String::new();
-    for file in page::sources() {
-        let text = std::fs::read_to_string(file).unwrap();
-        let mut is_ignored = false;
-        for line in text.lines().map(str::trim) {
-            is_ignored |= line.starts_with("#[ignore");
-            if let Some(name) = line.strip_prefix("fn ") {
-                if is_ignored {
-                    ignored.push_str(name);
-                    ignored.push('\n');
-                }
-                is_ignored = false;
-            }
-        }
-    }
-    let guide = Page::open("CONTRIBUTING.md").text;
-    let cells = guide.lines().filter_map(|line| line.strip_prefix('|')?.split('|').next());
-    let mut named = 0;
-    for test in cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)) {
-        let parts: Vec<&str> = test.rsplit("::").next().unwrap_or_default().split('…').collect();
-        if parts.len() > 1 {
-            named += 1;
-            let exists = ignored.lines().any(|name| parts.iter().all(|part| name.contains(part)));
-            assert!(exists, "no ignored test has the name `{test}`");
-        }
-    }
-    assert!(named > 10, "{named}");
-}
-
-#[test]
 fn continuous_integration_runs_the_same_script_with_the_oldest_and_the_newest_toolchain() {
     let workflow = include_str!("../../.github/workflows/ci.yml");
     let toolchains = workflow.lines().find_map(|line| {

@@ -42,7 +42,7 @@ impl Page {
         let mut names = vec!["README.md".to_owned(), "CONTRIBUTING.md".to_owned()];
         for folder in ["docs/src", "examples"] {
             let mut found = Vec::new();
-            collect(&repository().join(folder), "md", &mut found);
+            collect(&repository().join(folder), &mut found);
             let found = found.iter().map(|path| {
                 let path = path.strip_prefix(repository()).expect("it is inside");
                 path.to_str().expect("its name is text").to_owned()
@@ -176,27 +176,18 @@ impl Section<'_> {
     }
 }
 
-/// Returns the sources of tests: all below `tests` and in the packages.
-pub(crate) fn sources() -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for folder in ["tests", "nondex-core", "nondex-collections", "nondex-harness"] {
-        collect(&repository().join(folder), "rs", &mut found);
-    }
-    found
-}
-
-/// Collects the files with this extension below a folder, sorted by name.
-fn collect(folder: &Path, extension: &str, files: &mut Vec<PathBuf>) {
+/// Collects the pages below a folder, sorted by name.
+fn collect(folder: &Path, pages: &mut Vec<PathBuf>) {
     let mut entries: Vec<PathBuf> =
         fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     entries.sort();
     for path in entries {
         if path.is_dir() {
             if path.file_name().is_some_and(|name| name != "target") {
-                collect(&path, extension, files);
+                collect(&path, pages);
             }
-        } else if path.extension().is_some_and(|own| own == extension) {
-            files.push(path);
+        } else if path.extension().is_some_and(|extension| extension == "md") {
+            pages.push(path);
         }
     }
 }

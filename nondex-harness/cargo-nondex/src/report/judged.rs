@@ -64,18 +64,17 @@ pub fn report(
         report.culprits.sort_by_key(is_in_library);
     }
     prerequisites::write(&mut report, &basis);
-    // The note on the plain build reads it. The run of the replay line is not known yet.
-    report.output = failing.iter().find_map(|(_, run)| run.output.clone());
+    replay(&mut report, reproduced.as_ref(), &basis);
+    output(&mut report, &failing, &basis);
+    // The note on the plain build reads the output.
     surroundings(&mut report, &basis);
     if report.verdict == Verdict::Passed {
         report.notes.extend(notes::lost(evidence));
     }
-    replay(&mut report, reproduced.as_ref(), &basis);
     if report.is_to_be_searched() {
         let search = reproduce::search(&["-E", &format!("test(={})", test.name)], options);
         report.notes.insert(0, format!("`{search}` searches the cause"));
     }
-    output(&mut report, &failing, &basis);
     report.describe_rate();
     let doctest = test.doctest.as_ref();
     for failure in &mut report.failures {

@@ -1,5 +1,5 @@
-//! Programs of `tests/fixtures/threads` that depend only on the schedule, under Shuttle's random and
-//! PCT schedulers. Prints the iteration in which each bug is found.
+//! Programs of `tests/fixtures/threads` that depend only on the schedule, under Shuttle's random
+//! and PCT schedulers. Prints the iteration in which each bug is found.
 //!
 //! ```text
 //! cargo run --manifest-path tests/corpus/shuttle/Cargo.toml -- [ITERATIONS]

@@ -10,7 +10,7 @@ use super::call::Call;
 use super::keep::PLACE;
 use super::name::{file_name, place_in, word};
 use super::place::{is_crate_added, place_of};
-use super::transcript::{self, Outcome, Report};
+use super::transcript::{self, RustdocOutcome, RustdocReport};
 use super::{Compiled, HERE, Unbuilt, together};
 use crate::error::{Error, Result};
 use crate::program;
@@ -74,10 +74,10 @@ impl Package<'_> {
         let ignored = self.ignored()?;
         let mut should_panic = self.should_panic(&reports)?.into_iter();
         let mut suite = Suite { binary, tests: Vec::new() };
-        for Report { name, outcome } in reports {
+        for RustdocReport { name, outcome } in reports {
             let name = name.strip_prefix(HERE).unwrap_or(&name).to_owned();
             let failing = match outcome {
-                Outcome::ShouldPanic => should_panic.next(),
+                RustdocOutcome::ShouldPanic => should_panic.next(),
                 _ => None,
             };
             // Rustdoc's filters may select more doctests than requested.
@@ -85,18 +85,18 @@ impl Package<'_> {
                 continue;
             }
             let doctest = match outcome {
-                Outcome::Compiled => continue,
-                Outcome::Ignored => None,
-                Outcome::Broken(message) => {
+                RustdocOutcome::Compiled => continue,
+                RustdocOutcome::Ignored => None,
+                RustdocOutcome::Broken(message) => {
                     let id = format!("{}${name}", suite.binary.id);
                     let message = message.replace(&format!("--> {HERE}"), "--> ");
                     compiled.unbuilt.push(Unbuilt { id, message });
                     continue;
                 }
-                Outcome::Kept(number) => {
+                RustdocOutcome::Kept(number) => {
                     Some(self.doctest(&name, &self.kept("all", number), false)?)
                 }
-                Outcome::ShouldPanic => {
+                RustdocOutcome::ShouldPanic => {
                     let kept = failing.ok_or_else(|| self.unknown(&name))?;
                     Some(self.doctest(&name, &kept, true)?)
                 }
@@ -116,17 +116,18 @@ impl Package<'_> {
     }
 
     /// Returns the kept programs that must panic, in the order of the reports.
-    fn should_panic(&self, reports: &[Report]) -> Result<Vec<Utf8PathBuf>> {
+    fn should_panic(&self, reports: &[RustdocReport]) -> Result<Vec<Utf8PathBuf>> {
         let names: Vec<&str> = reports
             .iter()
-            .filter(|report| report.outcome == Outcome::ShouldPanic)
+            .filter(|report| report.outcome == RustdocOutcome::ShouldPanic)
             .map(|report| report.name.as_str())
             .collect();
         if let [_] = names[..] {
             // Numbers are assigned without gaps, so this program has the one that no report has.
             let mut number = 0;
-            let is_claimed =
-                |number| reports.iter().any(|report| report.outcome == Outcome::Kept(number));
+            let is_claimed = |number| {
+                reports.iter().any(|report| report.outcome == RustdocOutcome::Kept(number))
+            };
             while is_claimed(number) {
                 number += 1;
             }
@@ -141,12 +142,12 @@ impl Package<'_> {
             Ok(again) => again,
             Err(message) => return Err(Error::build(message)),
         };
-        let ran = again
-            .iter()
-            .filter(|report| matches!(report.outcome, Outcome::Kept(_) | Outcome::ShouldPanic));
+        let ran = again.iter().filter(|report| {
+            matches!(report.outcome, RustdocOutcome::Kept(_) | RustdocOutcome::ShouldPanic)
+        });
         let mut programs: Vec<(&str, u64)> = ran
             .zip(0..)
-            .filter(|(report, _)| report.outcome == Outcome::ShouldPanic)
+            .filter(|(report, _)| report.outcome == RustdocOutcome::ShouldPanic)
             .map(|(report, number)| (report.name.as_str(), number))
             .collect();
         names
@@ -194,7 +195,7 @@ impl Package<'_> {
         &self,
         names: &[String],
         together: &BTreeMap<String, Doctest>,
-    ) -> Result<Result<Vec<Report>, String>> {
+    ) -> Result<Result<Vec<RustdocReport>, String>> {
         if together.is_empty() {
             return self.rustdoc("all", self.threads, &[]);
         }
@@ -215,7 +216,7 @@ impl Package<'_> {
         dir: &str,
         threads: usize,
         words: &[&str],
-    ) -> Result<Result<Vec<Report>, String>> {
+    ) -> Result<Result<Vec<RustdocReport>, String>> {
         let mut command = self.call.command(dir, threads)?;
         let filters: Vec<&str> = match words {
             [] => self.names.filters.iter().map(|name| word(name)).collect(),

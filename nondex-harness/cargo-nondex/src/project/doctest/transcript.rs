@@ -4,15 +4,15 @@ use super::keep::KEPT;
 
 /// Report of rustdoc on one doctest.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Report {
+pub(super) struct RustdocReport {
     /// Name, such as `src/lib.rs - item (line 3)`.
     pub(super) name: String,
-    pub(super) outcome: Outcome,
+    pub(super) outcome: RustdocOutcome,
 }
 
-/// Outcome of a doctest.
+/// Outcome of a doctest, as rustdoc reports it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(super) enum RustdocOutcome {
     /// The run tool kept the program under this number.
     Kept(u64),
     /// The program must panic, so it passed because the run tool failed. It was kept under an
@@ -28,7 +28,7 @@ pub(super) enum Outcome {
 
 /// Parses the reports, in the order in which the doctests ended. Returns `None` if the summary is
 /// missing, because rustdoc failed earlier.
-pub(super) fn read(text: &str) -> Option<Vec<Report>> {
+pub(super) fn read(text: &str) -> Option<Vec<RustdocReport>> {
     if !text.lines().any(|line| line.starts_with("test result: ")) {
         return None;
     }
@@ -40,15 +40,15 @@ pub(super) fn read(text: &str) -> Option<Vec<Report>> {
                 // Several doctests may share a name. Each of them has a section.
                 let section = own.map_or("", |index| sections.remove(index).1);
                 match number(section) {
-                    Some(number) => Outcome::Kept(number),
-                    None => Outcome::Broken(section.trim().to_owned()),
+                    Some(number) => RustdocOutcome::Kept(number),
+                    None => RustdocOutcome::Broken(section.trim().to_owned()),
                 }
             }
-            ("ok", "compile" | "compile fail") => Outcome::Compiled,
-            ("ok", _) => Outcome::ShouldPanic,
-            _ => Outcome::Ignored,
+            ("ok", "compile" | "compile fail") => RustdocOutcome::Compiled,
+            ("ok", _) => RustdocOutcome::ShouldPanic,
+            _ => RustdocOutcome::Ignored,
         };
-        Report { name: name.to_owned(), outcome }
+        RustdocReport { name: name.to_owned(), outcome }
     });
     Some(reports.collect())
 }
@@ -129,13 +129,13 @@ test result: FAILED. 4 passed; 2 failed; 1 ignored; 0 measured; 0 filtered out; 
         let broken =
             "error[E0308]: mismatched types\n  --> src/lib.rs:30:13\n\nCouldn't compile the test.";
         let expected = [
-            ("src/lib.rs - (line 1)", Outcome::Kept(3)),
-            ("src/lib.rs - f (line 12)", Outcome::ShouldPanic),
-            ("src/lib.rs - f (line 15)", Outcome::Ignored),
-            ("src/lib.rs - f (line 21)", Outcome::Compiled),
-            ("src/lib.rs - f (line 18)", Outcome::Compiled),
-            ("src/lib.rs - A<b - c>::g (line 9)", Outcome::ShouldPanic),
-            ("src/lib.rs - f (line 29)", Outcome::Broken(broken.to_owned())),
+            ("src/lib.rs - (line 1)", RustdocOutcome::Kept(3)),
+            ("src/lib.rs - f (line 12)", RustdocOutcome::ShouldPanic),
+            ("src/lib.rs - f (line 15)", RustdocOutcome::Ignored),
+            ("src/lib.rs - f (line 21)", RustdocOutcome::Compiled),
+            ("src/lib.rs - f (line 18)", RustdocOutcome::Compiled),
+            ("src/lib.rs - A<b - c>::g (line 9)", RustdocOutcome::ShouldPanic),
+            ("src/lib.rs - f (line 29)", RustdocOutcome::Broken(broken.to_owned())),
         ];
         let reports = read(TEXT).unwrap();
         let found: Vec<_> =
@@ -152,7 +152,7 @@ test result: FAILED. 4 passed; 2 failed; 1 ignored; 0 measured; 0 filtered out; 
         );
         let reports = read(&text).unwrap();
         let outcomes: Vec<_> = reports.into_iter().map(|report| report.outcome).collect();
-        assert_eq!(outcomes, [Outcome::Kept(4), Outcome::Kept(7)]);
+        assert_eq!(outcomes, [RustdocOutcome::Kept(4), RustdocOutcome::Kept(7)]);
     }
 
     #[test]

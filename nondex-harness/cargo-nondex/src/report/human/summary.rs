@@ -270,15 +270,22 @@ fn models(report: &Report) -> Vec<Row> {
     for model in CATALOGUE {
         for family in model.families() {
             let name = model.name(*family);
-            let list = if off.contains(&name) { 2 } else { usize::from(!reached.contains(&name)) };
+            let list = if off.contains(&name) {
+                2
+            } else if reached.contains(&name) {
+                0
+            } else if report.tests.len() > 1 {
+                1
+            } else {
+                continue;
+            };
             families.entry(*family).or_default()[list].push(short(model.api));
         }
     }
     let mut rows = Vec::new();
     for (family, lists) in families {
         for (word, apis) in ["reached", "never reached", "switched off"].into_iter().zip(lists) {
-            let is_listed = report.tests.len() > 1 || word != "never reached";
-            if is_listed && !apis.is_empty() {
+            if !apis.is_empty() {
                 let text = format!("{family}, {word}: {}", apis.join(", "));
                 rows.push(Row::new(Style::new(), "", text));
             }

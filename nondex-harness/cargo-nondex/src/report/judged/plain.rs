@@ -103,8 +103,7 @@ fn addition(report: &TestReport, root: &Utf8Path) -> String {
             None => time.to_owned(),
         };
     }
-    let prints = |text| report.output.as_ref().is_some_and(|output| output.contains(text));
-    if prints(REFUSED_LIBRARIES) {
+    if report.output.as_ref().is_some_and(|output| output.contains(REFUSED_LIBRARIES)) {
         return format!(
             "this tool's std: the test gives rustc the libraries that cargo built, and rustc \
              refuses them (E0460); leave it out with `-E 'not test({})'`",

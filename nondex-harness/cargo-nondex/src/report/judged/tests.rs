@@ -314,6 +314,25 @@ fn what_searches_a_cause_looks_in_the_targets_of_the_run() {
 }
 
 #[test]
+fn the_note_on_a_plain_build_uses_the_output_of_the_failing_run() {
+    let judgement = Judgement {
+        conclusion: Conclusion::Broken,
+        from_alone: false,
+        interference: None,
+        is_provisional: false,
+    };
+    for (output, is_named) in [("error[E0460]: found possibly newer `std`", true), ("", false)] {
+        let refused = Run { output: Some(output.to_owned()), ..failing("docs fail", []) };
+        let mut runs = Runs::new(true, false);
+        runs.together.add(options().clean_spec("t"), refused);
+        runs.plain = Some(PlainBuild::Runs([0, 20]));
+        let report = reported(&options(), &runs, Some(&judgement));
+        let has_note = report.notes.iter().any(|note| note.contains("E0460"));
+        assert_eq!(has_note, is_named, "{:?}", report.notes);
+    }
+}
+
+#[test]
 fn a_flaky_test_that_no_seed_can_change_is_flaky_for_an_unknown_reason() {
     let judgement = Judgement {
         conclusion: Conclusion::Flaky,
