@@ -31,13 +31,27 @@ pub(super) struct Cause<'r> {
     tests: Vec<&'r TestReport>,
 }
 
-/// What identifies a culprit: API, file, line and column, and the stack if no line is known.
-type Identity<'r> = (&'r str, &'r str, u32, u32, Option<&'r str>);
+/// What identifies a culprit: API, file, line, column and, for a call with a stack, its [`Via`].
+type Identity<'r> = (&'r str, &'r str, u32, u32, Option<Via<'r>>);
+
+/// What distinguishes calls with different stacks at one place. The stack itself includes the
+/// test's own frame, so it would separate tests with the same culprit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Via<'r> {
+    /// The user's line that leads to a call in a library, if any.
+    Line(Option<(&'r str, u32)>),
+    /// The stack, if no line is known.
+    Stack(&'r str),
+}
 
 fn identity(culprit: &Culprit) -> Identity<'_> {
-    let Culprit { api, file, line, column, site, .. } = culprit;
-    // A stack includes the test's own frame, so it would separate tests with the same culprit.
-    (api, file, *line, *column, site.as_deref().filter(|_| *line == 0))
+    let Culprit { api, file, line, column, site, user_file, user_line, .. } = culprit;
+    let users = user_file.as_deref().zip(*user_line);
+    let via = site.as_deref().map(|site| match users {
+        None if *line == 0 => Via::Stack(site),
+        users => Via::Line(users),
+    });
+    (api, file, *line, *column, via)
 }
 
 impl<'r> Cause<'r> {
@@ -387,11 +401,13 @@ mod tests {
 
     #[test]
     fn tests_that_reach_a_line_by_different_stacks_form_one_cause_and_unknown_lines_do_not() {
-        let reached = |name: &str, line| TestReport {
+        let reached = |name: &str, line, user_line: Option<u32>| TestReport {
             verdict: Verdict::NonDeterministic,
             reason: Some(Timing::Race),
             culprits: vec![Culprit {
                 site: Some(format!("stack:{name}")),
+                user_file: user_line.map(|_| "tests/it.rs".to_owned()),
+                user_line,
                 ..Culprit::new(&Site::new(
                     &model::THREAD_SPAWN,
                     Family::Schedule,
@@ -400,8 +416,15 @@ mod tests {
             }],
             ..TestReport::new("shop", "shop", name)
         };
-        for (line, causes) in [(527, 1), (0, 2)] {
-            assert_eq!(Cause::of(&[reached("sorts", line), reached("walks", line)]).len(), causes);
+        for (line, users, causes) in [
+            (527, [None, None], 1),
+            (527, [Some(3), Some(3)], 1),
+            (527, [Some(3), Some(9)], 2),
+            (0, [None, None], 2),
+            (0, [Some(3), Some(3)], 1),
+        ] {
+            let tests = [reached("sorts", line, users[0]), reached("walks", line, users[1])];
+            assert_eq!(Cause::of(&tests).len(), causes, "{line} {users:?}");
         }
     }
 
