@@ -11,7 +11,7 @@ use super::missing::{Missing, Purpose};
 use super::question::Question;
 use super::run::Run;
 use super::sampling::seed_specs;
-use super::{systematic, unseen};
+use super::{alike, systematic, unseen};
 
 /// Maximum number of hangs at one level, after which its other seeds are skipped: each takes the
 /// whole time limit.
@@ -62,6 +62,7 @@ pub(super) fn answered_specs(
         specs.extend(systematic::explore(question)?.specs);
     }
     if !unseen::adds_nothing(question, level)
+        && !alike::is_as_at_weaker(question, level)
         && let Exploration::Complete(seeds) = explore(question, level)?
     {
         specs.extend(seeds.into_iter().map(|seed| question.seed_spec(level, seed)));

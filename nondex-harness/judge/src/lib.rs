@@ -10,7 +10,7 @@
 //!   still needs. [`plan`] decides which these are.
 //! - [`equivalence`] decides which runs are redundant, [`patience`] how long a run may take, and
 //!   [`exhaustive`] when all possible orders were tried.
-//! - [`sampling`] decides which tests need few seeds and [`further`] which need many. [`certainty`]
+//! - [`sampling`] decides which tests need few seeds, for example where two levels are `alike`, and [`further`] which need many. [`certainty`]
 //!   decides how many runs a stable test needs, and `latent` looks at the output of passing tests.
 //! - [`culprit`] searches for the responsible call and [`bisect`] for the commit. [`change`]
 //!   decides whether a change is to blame.
@@ -22,6 +22,7 @@
 //! - [`verdict`] derives the verdict. [`ending`] only reports the outcome when all choices are
 //!   those of one [`world`].
 
+mod alike;
 pub mod bisect;
 pub mod certainty;
 pub mod chance;

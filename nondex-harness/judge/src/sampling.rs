@@ -15,7 +15,7 @@ use nondex_core::{Family, Level, RunSpec, Site};
 
 use super::question::Question;
 use super::run::Run;
-use super::unseen;
+use super::{alike, unseen};
 
 /// Minimum number of calls of each site that make a run a sample.
 const SAMPLE: u64 = 64;
@@ -28,12 +28,16 @@ pub fn seed_specs(question: Question<'_>, level: Level) -> Vec<RunSpec> {
     seeds(question, level).iter().map(|&seed| question.seed_spec(level, seed)).collect()
 }
 
-/// Returns the seeds that are tried at `level`: all requested ones, the first of them, or none.
+/// Returns the seeds that are tried at `level`: all requested ones, the first of them, or none. A
+/// level that is like a weaker one has one.
 fn seeds<'a>(question: Question<'a>, level: Level) -> &'a [u64] {
     let options = question.options;
     let all = options.seeds.as_slice();
     if unseen::adds_nothing(question, level) {
         return &[];
+    }
+    if alike::is_as_at_weaker(question, level) {
+        return &all[..all.len().min(1)];
     }
     let clean = question.clean().first();
     if options.prune && clean.is_some_and(|run| is_sample(run, level)) {
@@ -47,6 +51,13 @@ fn seeds<'a>(question: Question<'a>, level: Level) -> &'a [u64] {
 pub fn levels(question: Question<'_>) -> Vec<Level> {
     let is_less = |level: &Level| seeds(question, *level).len() < question.options.seeds.len();
     question.options.realistic_first().into_iter().filter(is_less).collect()
+}
+
+/// Returns those of these levels at which the orders are drawn like those of a weaker level.
+pub fn alike_levels(question: Question<'_>) -> Vec<Level> {
+    let mut levels = levels(question);
+    levels.retain(|level| alike::is_as_at_weaker(question, *level));
+    levels
 }
 
 /// Returns whether a run at `level` draws independently and often at every site. Random bytes are

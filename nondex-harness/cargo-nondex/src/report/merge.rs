@@ -164,6 +164,8 @@ fn test(all: &[(&RunInfo, &TestReport)], run: &RunInfo) -> TestReport {
     merged.run_alone = all.iter().any(|(_, test)| test.run_alone);
     merged.sampled = union(tests().flat_map(|test| &test.sampled));
     merged.sampled.retain(|level| *level <= highest);
+    merged.alike = union(tests().flat_map(|test| &test.alike));
+    merged.alike.retain(|level| *level <= highest);
     let is_stable = merged.verdict == Verdict::Stable;
     merged.verified = union(tests().flat_map(|test| &test.verified));
     merged.verified.retain(|_| is_stable);

@@ -117,6 +117,7 @@ fn stable(report: &mut TestReport, basis: &Basis<'_>) {
     report.verified = exhaustive::verified(question);
     report.schedules = scheduled::verified(question);
     report.sampled = sampling::levels(question);
+    report.alike = sampling::alike_levels(question);
     report.left_out = unexplored::runs(question);
     // Without a run that chance could affect, there is no bound.
     let samples = Some(certainty::samples(basis.evidence)).filter(|runs| *runs > 0);

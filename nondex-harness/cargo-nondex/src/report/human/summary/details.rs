@@ -21,12 +21,19 @@ pub(super) fn levels(report: &Report) -> Vec<String> {
     let sentences = [
         at_levels(report, "verified for all orders", |test, level| test.verified.contains(&level)),
         at_levels(report, "three of ten seeds, because each run is a sample", |test, level| {
-            is_sampled(test, level) && has_rate(test, level)
+            is_sampled(test, level) && has_rate(test, level) && !test.alike.contains(&level)
         }),
         at_levels(
             report,
+            "one seed, because orders are drawn as at a weaker level",
+            |test, level| is_sampled(test, level) && test.alike.contains(&level),
+        ),
+        at_levels(
+            report,
             "no seeds, because only destructors, clones and comparisons see an order",
-            |test, level| is_sampled(test, level) && !has_rate(test, level),
+            |test, level| {
+                is_sampled(test, level) && !has_rate(test, level) && !test.alike.contains(&level)
+            },
         ),
     ];
     sentences.into_iter().flatten().collect()
