@@ -113,8 +113,10 @@ pub struct TestFilter {
     ignored: RunIgnored,
     no_tests: NoTests,
     expressions: Vec<Expression>,
-    /// Further expression that every test must match.
+    /// Default filter of nextest's configuration.
     default: Option<Expression>,
+    /// Whether a test need not match the default filter.
+    ignores_default: bool,
     partition: Option<Partition>,
 }
 
@@ -167,7 +169,8 @@ impl FilterArgs {
             },
             no_tests: self.no_tests.unwrap_or_default(),
             expressions: expressions.collect::<Result<_>>()?,
-            default: self.default_filter.clone().filter(|_| !self.ignore_default_filter),
+            default: self.default_filter.clone(),
+            ignores_default: self.ignore_default_filter,
             partition: self.partition,
         })
     }
@@ -219,20 +222,25 @@ impl TestFilter {
     /// # Errors
     /// Returns an error if a filterset names a package or a binary that does not exist.
     pub fn resolve(&self, workspace: &Workspace) -> Result<ResolvedFilter<'_>> {
-        let filtersets = self.expressions.iter().map(|expression| {
-            expression
-                .resolve(workspace)
-                .map_err(|error| Error::usage(format!("invalid filterset: {error}")))
-        });
         let default = |expression: &Expression| {
             expression.resolve(workspace).map_err(|error| {
                 Error::setup(format!("invalid default-filter of nextest: {error}"))
             })
         };
+        let default = self.default.as_ref().map(default).transpose()?;
+        let filtersets = self.expressions.iter().map(|expression| {
+            let set = expression
+                .resolve(workspace)
+                .map_err(|error| Error::usage(format!("invalid filterset: {error}")))?;
+            Ok(match &default {
+                Some(default) => set.with_default(default),
+                None => set,
+            })
+        });
         Ok(ResolvedFilter {
             filter: self,
             filtersets: filtersets.collect::<Result<_>>()?,
-            default: self.default.as_ref().map(default).transpose()?,
+            default: default.filter(|_| !self.ignores_default),
         })
     }
 }

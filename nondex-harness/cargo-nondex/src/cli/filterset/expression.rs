@@ -85,7 +85,7 @@ impl Predicate {
     /// Returns whether the predicate matches a test.
     fn contains(&self, query: &Query<'_>) -> bool {
         match self {
-            Predicate::All => true,
+            Predicate::All | Predicate::Default => true,
             Predicate::None => false,
             Predicate::Platform(platform) => *platform == query.platform,
             Predicate::Packages(names) => names.contains(query.package),
@@ -107,6 +107,13 @@ pub struct Filterset {
 }
 
 impl Filterset {
+    /// Replaces `default()` by `default`.
+    #[must_use]
+    pub fn with_default(self, default: &Filterset) -> Self {
+        let is_default = |predicate: &Predicate| matches!(predicate, Predicate::Default);
+        Filterset { tree: self.tree.replaced(&is_default, &default.tree) }
+    }
+
     /// Returns whether the test is in the set.
     pub fn contains(&self, query: &Query<'_>) -> bool {
         self.tree.holds(&|predicate| predicate.contains(query))

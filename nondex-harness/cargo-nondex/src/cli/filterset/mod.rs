@@ -2,8 +2,8 @@
 //!
 //! A filterset such as `package(serde) and not test(/^slow_/)` has predicates, combined by
 //! operators. The reference is <https://nexte.st/docs/filtersets/reference>. There are three
-//! differences. `default()` is all tests, because a filterset does not refer to the configured
-//! default filter here. `group()` is an error. A tab counts as a space.
+//! differences. Outside the command line, `default()` is all tests. `group()` is an error. A tab
+//! counts as a space.
 //!
 //! An [`Expression`] is parsed text. [Resolving](Expression::resolve) it against the packages of a
 //! [`Workspace`] gives a [`Filterset`], which selects tests.

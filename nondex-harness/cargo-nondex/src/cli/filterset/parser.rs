@@ -19,8 +19,7 @@ const MAX_DEPTH: usize = 200;
 
 /// Predicates, for the message about an unknown one.
 const PREDICATES: &str = "test(), package(), binary(), binary_id(), kind(), platform(), deps(), \
-    rdeps(), \
-                          all(), none(), default()";
+    rdeps(), all(), none(), default()";
 
 /// Argument of a predicate.
 enum Argument {
@@ -150,7 +149,8 @@ impl<'a> Parser<'a> {
         let start = self.at;
         let name = self.word();
         let argument = match name {
-            "all" | "default" => Argument::None(Predicate::All),
+            "all" => Argument::None(Predicate::All),
+            "default" => Argument::None(Predicate::Default),
             "none" => Argument::None(Predicate::None),
             "platform" => Argument::Platform,
             "test" => Argument::Name(Property::Test, Bare::Contains),

@@ -24,6 +24,8 @@ pub(super) enum Property {
 pub(super) enum Predicate {
     All,
     None,
+    /// Tests of the configured default filter; all tests if there is none.
+    Default,
     Platform(Platform),
     Name(Property, Matcher),
     /// Resolved form of the predicates about packages.
@@ -58,6 +60,23 @@ impl<L> Tree<L> {
             Tree::Not(tree) => Tree::Not(Box::new(tree.try_map(map)?)),
             Tree::Leaf(leaf) => Tree::Leaf(map(leaf)?),
         })
+    }
+
+    /// Returns the tree with `other` in place of the leaves for which `is_replaced` holds.
+    pub(super) fn replaced(self, is_replaced: &impl Fn(&L) -> bool, other: &Self) -> Self
+    where
+        L: Clone,
+    {
+        let all = |trees: Vec<Self>| {
+            trees.into_iter().map(|tree| tree.replaced(is_replaced, other)).collect()
+        };
+        match self {
+            Tree::Or(trees) => Tree::Or(all(trees)),
+            Tree::And(trees) => Tree::And(all(trees)),
+            Tree::Not(tree) => Tree::Not(Box::new(tree.replaced(is_replaced, other))),
+            Tree::Leaf(leaf) if is_replaced(&leaf) => other.clone(),
+            Tree::Leaf(leaf) => Tree::Leaf(leaf),
+        }
     }
 
     /// Returns the value of the tree, given the value of each leaf.

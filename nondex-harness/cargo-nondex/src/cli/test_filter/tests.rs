@@ -18,12 +18,18 @@ pub(crate) fn suite() -> Suite {
 
 /// Returns the tests that are run, and those that are reported as ignored.
 fn selected(args: &[&str]) -> Result<(Vec<String>, Vec<String>), String> {
+    selected_by(None, args)
+}
+
+/// Like [`selected`], with this default filter of nextest.
+fn selected_by(default: Option<&str>, args: &[&str]) -> Result<(Vec<String>, Vec<String>), String> {
     #[derive(Debug, Parser)]
     struct Line {
         #[command(flatten)]
         filter: FilterArgs,
     }
-    let line = Line::try_parse_from(["test"].iter().chain(args)).map_err(|e| e.to_string())?;
+    let mut line = Line::try_parse_from(["test"].iter().chain(args)).map_err(|e| e.to_string())?;
+    line.filter.default_filter = default.map(|text| Expression::parse(text).unwrap());
     let filter = line.filter.parse().map_err(|e| e.to_string())?;
     let filter = filter.resolve(&Workspace::default()).map_err(|e| e.to_string())?;
     let suite = suite();
@@ -88,6 +94,21 @@ fn a_test_must_match_one_filterset_and_one_name() {
     assert_eq!(run(&["-E", "test(twice)", "-E", "test(remove)"]), ["add::twice", "remove"]);
     assert_eq!(run(&["-E", "kind(test) - test(=add)", "add"]), ["add::twice"]);
     assert!(run(&["-E", "kind(lib)"]).is_empty());
+}
+
+#[test]
+fn the_default_filter_holds_for_every_test_and_may_be_a_part_of_a_filterset() {
+    let run = |args: &[&str]| selected_by(Some("test(add)"), args).unwrap().0;
+    assert_eq!(run(&[]), ["add", "add::twice"]);
+    assert_eq!(run(&["-E", "not default()"]), [""; 0]);
+    let all = "--ignore-default-filter";
+    assert_eq!(run(&[all]), ["add", "add::twice", "remove"]);
+    assert_eq!(run(&[all, "-E", "not default()"]), ["remove"]);
+    assert_eq!(
+        run(&[all, "-E", "(default() - test(=add)) + test(remove)"]),
+        ["add::twice", "remove"]
+    );
+    assert_eq!(selected(&["-E", "default()"]).unwrap().0, ["add", "add::twice", "remove"]);
 }
 
 #[test]
