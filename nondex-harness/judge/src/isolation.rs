@@ -24,7 +24,7 @@ use super::clock_start;
 use super::conclusion::{Conclusion, Dependence};
 use super::deadlock;
 use super::evidence::Evidence;
-use super::missing::{Missing, Purpose};
+use super::missing::{Missing, Purpose, RunLimits};
 use super::options::Options;
 use super::patience::{of_real_time, once_hung, once_more, patiently};
 use super::plain;
@@ -299,8 +299,9 @@ fn judge(test: &str, options: &Options, runs: &Runs) -> Result<Judgement, Missin
     let alone = || alone::judge(test, options, runs, together);
     patiently(options.timeout, &runs.alone, alone).map_err(|missing| {
         let short = || runs.hang().then(|| once_hung(options.timeout, Duration::ZERO));
-        let limit = missing.limit.or_else(short);
-        Missing { alone: true, fresh: runs.draw(), limit, ..missing }
+        let elapsed = missing.limits.elapsed.or_else(short);
+        let limits = RunLimits { elapsed, ..missing.limits };
+        Missing { alone: true, fresh: runs.draw(), limits, ..missing }
     })
 }
 

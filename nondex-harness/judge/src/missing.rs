@@ -14,14 +14,24 @@ use nondex_core::RunSpec;
 pub struct Missing<E = RunSpec> {
     /// Experiments, in the order in which they should be made.
     pub experiments: Vec<E>,
-    /// Time limit of each, if not the usual one: see [`patience`](super::patience).
-    pub limit: Option<Duration>,
+    /// Limits of each: see [`patience`](super::patience).
+    pub limits: RunLimits,
     /// Whether nothing else may run at the same time.
     pub alone: bool,
     /// Whether each gets an empty folder for temporary files.
     pub fresh: bool,
     /// What the experiments are for.
     pub purpose: Purpose,
+}
+
+/// Limits of a run. A run that exceeds one of them counts as a hang.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RunLimits {
+    /// Time limit, if not the usual one.
+    pub elapsed: Option<Duration>,
+    /// Limit on the processor time that the test process takes itself, without its children. It is
+    /// for runs that are not clean.
+    pub busy: Option<Duration>,
 }
 
 /// Reason for an experiment. It decides whether the experiment is left out once a [budget](Spent)
@@ -60,7 +70,13 @@ impl Spent {
 impl<E> Missing<E> {
     /// Requests these experiments, with the usual limit and together with others.
     pub const fn new(experiments: Vec<E>) -> Self {
-        Missing { experiments, limit: None, alone: false, fresh: false, purpose: Purpose::Judge }
+        Missing {
+            experiments,
+            limits: RunLimits { elapsed: None, busy: None },
+            alone: false,
+            fresh: false,
+            purpose: Purpose::Judge,
+        }
     }
 
     /// Sets whether nothing else may run at the same time.

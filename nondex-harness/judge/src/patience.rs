@@ -5,6 +5,10 @@
 //! run was made with a longer limit; if that run ends, its outcome counts. It is not doubtful if
 //! the limit is hundreds of times the duration of the other runs.
 //!
+//! A test in an endless loop shows that sooner. The processor time that a process takes does not
+//! depend on how busy the machine is. So a run that took hundreds of times as much processor time
+//! as the other runs took in all is a hang, before its time limit is over.
+//!
 //! The longer limit applies once at each level. After that, further runs of the test at this level
 //! get twenty times the duration of its longest run that ended. The limits are longer if the clean
 //! run takes a large part of the usual limit. They are also longer for a run in real time of a test
@@ -21,7 +25,7 @@ use nondex_core::{Level, Outcome, RunSpec};
 
 use super::deadlock;
 use super::evidence::Evidence;
-use super::missing::Missing;
+use super::missing::{Missing, RunLimits};
 use super::run::Run;
 
 /// Factor of the usual time limit for the repetition of the first run that seems to hang.
@@ -33,6 +37,16 @@ const PROPORTION_BEYOND_DOUBT: u32 = 200;
 
 /// Minimum duration of a usual limit that is long enough.
 const BEYOND_DOUBT: Duration = Duration::from_secs(20);
+
+/// Minimum processor time that is beyond doubt. A run whose failure is described may need seconds
+/// for that.
+const BUSY_BEYOND_DOUBT: Duration = Duration::from_secs(10);
+
+/// The same once a hang is proven at another level.
+const BUSY_AT_FURTHER_LEVELS: Duration = Duration::from_secs(2);
+
+/// Minimum processor time of a hang, once one is proven at its level.
+const LEAST_BUSY: Duration = Duration::from_secs(1);
 
 /// Minimum of the longer limit, as a multiple of the clean run.
 const PROPORTION: u32 = 10;
@@ -76,15 +90,15 @@ pub fn patiently<T>(
 ) -> Result<T, Missing> {
     let limits = Limits::new(usual, evidence);
     if let Some(spec) = limits.doubtful(evidence) {
-        return Err(Missing {
-            limit: Some(limits.sufficient(spec)),
-            ..Missing::new(vec![spec.clone()])
-        });
+        let elapsed = Some(limits.sufficient(spec));
+        let limits = RunLimits { elapsed, busy: limits.busy(spec) };
+        return Err(Missing { limits, ..Missing::new(vec![spec.clone()]) });
     }
     conclude().map_err(|missing| {
         let specs = &missing.experiments;
-        let limit = deadlock::limit_of(specs, usual, evidence).or_else(|| limits.next(specs));
-        Missing { limit, ..missing }
+        let elapsed = deadlock::limit_of(specs, usual, evidence).or_else(|| limits.next(specs));
+        let busy = specs.iter().filter(|spec| !spec.is_clean()).map(|spec| limits.busy(spec)).max();
+        Missing { limits: RunLimits { elapsed, busy: busy.flatten() }, ..missing }
     })
 }
 
@@ -133,6 +147,12 @@ fn timed_out(run: &Run) -> bool {
     run.outcome == Outcome::TimedOut
 }
 
+/// Returns whether the limit on processor time ended the run, before its time limit. That limit was
+/// sufficient when the run was requested, whatever other runs took later.
+fn was_too_busy(run: &Run) -> bool {
+    timed_out(run) && !run.busy.is_zero() && run.took < run.limit
+}
+
 /// Returns whether the run ended without the time limit and without the scheduler.
 fn has_ended(run: &Run) -> bool {
     !timed_out(run) && (run.schedule_end().is_none() || run.has_no_outcome())
@@ -148,6 +168,10 @@ struct Limits {
     long: Duration,
     /// Limit of further runs once a hang is proven.
     of_others: Duration,
+    /// Processor time after which a run counts as a hang. `None` if no run ended.
+    busy: Option<Duration>,
+    /// Same limit of further runs once a hang is proven.
+    busy_of_others: Option<Duration>,
     /// Whether a run ended after the usual limit: others may too.
     is_slow: bool,
     /// Levels at which a hang is proven.
@@ -168,14 +192,27 @@ impl Limits {
         } else {
             (usual * LONGER).max(clean * PROPORTION)
         };
-        let hanging = evidence.all().filter(|(_, run)| timed_out(run) && run.limit >= long);
+        // Several threads may take more processor time than the duration.
+        let longest_ended = ended().map(|(_, run)| run.took).max();
+        let busy = |proportion, least: Duration| Some((longest_ended? * proportion).max(least));
+        let busy_beyond_doubt = busy(PROPORTION_BEYOND_DOUBT, BUSY_BEYOND_DOUBT);
+        let is_busy = |run: &Run| busy_beyond_doubt.is_some_and(|limit| run.busy >= limit);
+        let is_proven = |run: &Run| run.limit >= long || was_too_busy(run) || is_busy(run);
+        let hanging = evidence.all().filter(|(_, run)| timed_out(run) && is_proven(run));
+        let proven: Vec<Level> = hanging.map(|(spec, _)| spec.level()).collect();
         Limits {
             usual,
             of_real_time: of_real_time(usual, evidence),
             long,
             of_others: of_others(usual, longest).max(clean * PROPORTION_OF_OTHERS),
+            busy: if proven.is_empty() {
+                busy_beyond_doubt
+            } else {
+                busy(PROPORTION_BEYOND_DOUBT, BUSY_AT_FURTHER_LEVELS)
+            },
+            busy_of_others: busy(PROPORTION_TO_LONGEST, LEAST_BUSY),
             is_slow: ended().any(|(_, run)| is_late(run, usual)),
-            proven: hanging.map(|(spec, _)| spec.level()).collect(),
+            proven,
             is_deadlock: deadlock::limit(usual, evidence).is_some(),
         }
     }
@@ -188,6 +225,18 @@ impl Limits {
             self.long
         };
         limit.max(self.least(spec))
+    }
+
+    /// Returns the processor time that a run must have taken to count as a hang whatever its time
+    /// limit was. A clean run has no such limit.
+    fn busy(&self, spec: &RunSpec) -> Option<Duration> {
+        if spec.is_clean() || self.is_slow {
+            None
+        } else if self.proven.contains(&spec.level()) {
+            self.busy_of_others
+        } else {
+            self.busy
+        }
     }
 
     /// Returns the minimum limit of a run, independent of other runs.
@@ -207,7 +256,12 @@ impl Limits {
     /// Returns whether the limit ended a run before it is known that it hangs.
     fn is_too_short(&self, spec: &RunSpec, run: &Run) -> bool {
         let is_understood = self.is_deadlock && deadlock::is_natural(spec);
-        timed_out(run) && !is_understood && run.limit < self.sufficient(spec)
+        let is_busy = || self.busy(spec).is_some_and(|limit| run.busy >= limit);
+        timed_out(run)
+            && !is_understood
+            && !was_too_busy(run)
+            && run.limit < self.sufficient(spec)
+            && !is_busy()
     }
 
     /// Returns the limit of the next runs, if it is not the usual one.

@@ -34,6 +34,9 @@ pub struct Run {
     /// Time limit of the run.
     #[serde(default)]
     pub limit: Duration,
+    /// Processor time that a run which was ended took until then; zero if unknown.
+    #[serde(default)]
+    pub busy: Duration,
     /// Whether `points` is complete. It is not if a thread or the process was killed before it
     /// could report.
     pub complete: bool,
@@ -107,6 +110,7 @@ impl Run {
             steps: Vec::new(),
             took: Duration::ZERO,
             limit: Duration::ZERO,
+            busy: Duration::ZERO,
             complete: true,
             lost: false,
             output: None,

@@ -60,11 +60,20 @@ pub fn simulate_within(
     options: &Options,
     mut test: impl FnMut(&RunSpec, Duration) -> Run,
 ) -> (Conclusion, Evidence) {
+    simulate_limited(options, |spec, limit, _| test(spec, limit))
+}
+
+/// Runs like [`simulate`] a test that also sees its limits, of time and of processor time.
+pub fn simulate_limited(
+    options: &Options,
+    mut test: impl FnMut(&RunSpec, Duration, Option<Duration>) -> Run,
+) -> (Conclusion, Evidence) {
     let mut evidence = Evidence::new(options.prune);
     let ask = |evidence: &Evidence| conclude(Question::new("t", options, evidence));
     let conclusion = settle(&mut evidence, ask, |evidence, spec: RunSpec, missing| {
-        let limit = missing.limit.unwrap_or(options.timeout);
-        let run = Run { limit, ..test(&spec, limit) };
+        let limit = missing.limits.elapsed.unwrap_or(options.timeout);
+        let busy = missing.limits.busy.filter(|_| !spec.is_clean());
+        let run = Run { limit, ..test(&spec, limit, busy) };
         evidence.add(spec, run);
     });
     (conclusion, evidence)
@@ -86,7 +95,7 @@ pub fn settle<S, T, E>(
         batches += 1;
         let how = Missing {
             experiments: Vec::new(),
-            limit: missing.limit,
+            limits: missing.limits,
             alone: missing.alone,
             fresh: missing.fresh,
             purpose: missing.purpose,

@@ -7,7 +7,7 @@ use camino::Utf8PathBuf;
 use nondex_core::{Failure, Frame, Outcome, RunRecord, RunSpec, ScheduleEndKind, Selection};
 
 use super::experiment::records;
-use super::message;
+use super::message::{self, Limit};
 use super::output::Output;
 use super::process::End;
 use super::record::Recorded;
@@ -28,6 +28,8 @@ pub(super) struct Ended {
     /// Stacks of its threads, if it exceeded the time limit.
     pub(super) stacks: Vec<Vec<Frame>>,
     pub(super) took: Duration,
+    /// Processor time that it had taken when a limit ended it.
+    pub(super) busy: Duration,
     pub(super) recorded: Recorded,
     /// Reason why the record cannot be read.
     pub(super) problem: Option<String>,
@@ -45,6 +47,11 @@ impl Ended {
         let complete = self.problem.is_none() && self.recorded.is_complete();
         let lost = self.recorded.lost;
         let left_child = self.left_child.then(|| "it left a child process running".to_owned());
+        let (took, busy) = (self.took, self.busy);
+        // A process that a limit ended before its time limit had been busy for too long.
+        let limit = |timeout| {
+            if took < timeout { Limit::Busy(busy) } else { Limit::Elapsed(timeout) }
+        };
         let mut runs = Vec::new();
         let records = records(named, self.recorded.events, self.process_end);
         for ((mut folded, test), &timeout) in records.into_iter().zip(tests).zip(limits) {
@@ -83,13 +90,14 @@ impl Ended {
                 let ended = end.map(message::of_schedule);
                 folded.failure = Some(match ended.or(folded.failure.take()) {
                     Some(failure) => message::clarify(failure, &output()),
-                    None => explain(test, &folded.outcome, &output(), timeout),
+                    None => explain(test, &folded.outcome, &output(), limit(timeout)),
                 });
             }
             let run = run_of(folded, (self.took, timeout), complete, notes);
             runs.push(Run {
                 lost: lost > 0,
                 is_after_panic,
+                busy: self.busy,
                 stacks: if run.outcome == Outcome::TimedOut {
                     self.stacks.clone()
                 } else {
@@ -145,7 +153,12 @@ fn should_panic(test: &TestCase) -> bool {
 }
 
 /// Returns the failure of a run of `test` whose record does not have it.
-pub fn explain(test: &TestCase, outcome: &Outcome, output: &str, timeout: Duration) -> Failure {
+pub fn explain(
+    test: &TestCase,
+    outcome: &Outcome,
+    output: &str,
+    limit: impl Into<Limit>,
+) -> Failure {
     if should_panic(test) && *outcome == Outcome::Failed {
         return Failure {
             message: "test did not panic as expected".to_owned(),
@@ -158,7 +171,7 @@ pub fn explain(test: &TestCase, outcome: &Outcome, output: &str, timeout: Durati
     let of_trial = || message::of_trial(&test.name, output);
     let has_trials = *outcome == Outcome::Failed;
     returned.or_else(|| has_trials.then(of_trial).flatten()).map_or_else(
-        || message::explain(outcome, output, timeout),
+        || message::explain(outcome, output, limit),
         |message| Failure { message, ..Failure::default() },
     )
 }

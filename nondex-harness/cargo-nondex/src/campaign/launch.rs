@@ -63,6 +63,7 @@ pub struct Launcher<'a> {
     has_backtraces: bool,
     is_confined: bool,
     is_as_plain: bool,
+    busy: Option<Duration>,
     arguments: Vec<OsString>,
     written: Option<&'a WrittenPaths>,
 }
@@ -71,15 +72,12 @@ pub struct Launcher<'a> {
 pub(super) struct Launch<'l> {
     /// Folder for its temporary files, if not the usual one.
     pub(super) temporary: Option<&'l Path>,
-    /// Time limit on the process.
-    pub(super) timeout: Duration,
+    pub(super) limits: process::Limits<'l>,
     pub(super) binary: &'l TestBinary,
     pub(super) test: &'l TestCase,
     /// Spec, with the path of `record`.
     pub(super) spec: &'l RunSpec,
     pub(super) record: &'l RecordFile,
-    /// Returns the additional time when the limit is reached, if any.
-    pub(super) more: &'l dyn Fn() -> Option<Duration>,
 }
 
 impl<'a> Launcher<'a> {
@@ -93,6 +91,7 @@ impl<'a> Launcher<'a> {
             has_backtraces: false,
             is_confined: false,
             is_as_plain: false,
+            busy: None,
             arguments: Vec::new(),
             written: None,
         }
@@ -103,6 +102,13 @@ impl<'a> Launcher<'a> {
     #[must_use]
     pub const fn as_plain(mut self) -> Self {
         self.is_as_plain = true;
+        self
+    }
+
+    /// Limits the processor time that a process takes itself, without its children.
+    #[must_use]
+    pub(super) const fn with_busy_limit(mut self, busy: Option<Duration>) -> Self {
+        self.busy = busy;
         self
     }
 
@@ -213,12 +219,15 @@ impl<'a> Launcher<'a> {
         let progress = TestLimits::new(&record, &limits);
         let launch = Launch {
             temporary: folder,
-            timeout: progress.first(),
+            limits: process::Limits {
+                elapsed: progress.first(),
+                busy: self.busy,
+                more: &|| progress.more(),
+            },
             binary,
             test,
             spec: &named,
             record: &record,
-            more: &|| progress.more(),
         };
         let ended = match self.launch(&launch)? {
             Ok(ended) => ended,
@@ -264,7 +273,7 @@ impl<'a> Launcher<'a> {
     }
 
     fn launch_only(&self, launch: &Launch<'_>) -> Option<io::Result<Ended>> {
-        let Launch { temporary, timeout, binary, test, spec, record, more } = *launch;
+        let Launch { temporary, ref limits, binary, test, spec, record } = *launch;
         let processor = processors::take();
         let placed = RunSpec { processor: processor.number(), ..spec.clone() };
         let mut command = command(binary, test, Some(placed));
@@ -280,9 +289,9 @@ impl<'a> Launcher<'a> {
         }
         let started = Instant::now();
         let finished = if self.is_shown {
-            process::run_shown(command, timeout, self.stop)
+            process::run_shown(command, limits.elapsed, self.stop)
         } else {
-            process::run_longer(command, timeout, more, self.stop)
+            process::run_limited(command, limits, self.stop)
         };
         let finished = match finished {
             Ok(finished) => finished,
@@ -315,6 +324,7 @@ impl<'a> Launcher<'a> {
             output: finished.output,
             stacks,
             took,
+            busy: finished.busy,
             recorded,
             problem,
         }))

@@ -1,6 +1,6 @@
 //! Failure messages that are not in a run's record, taken from its output.
 
-use std::fmt::Write;
+use std::fmt::{self, Write};
 use std::time::Duration;
 
 use nondex_core::{Failure, Outcome, ScheduleEnd, ScheduleEndKind};
@@ -23,6 +23,30 @@ const RETURNED: &str = "the test returned a termination value with a non-zero st
 
 /// Beginning of the line in which std prints the error that a test returned.
 const ERROR: &str = "Error: ";
+
+/// Limit that a run exceeds if it does not end.
+#[derive(Clone, Copy, Debug)]
+pub enum Limit {
+    /// Time limit.
+    Elapsed(Duration),
+    /// Limit on processor time.
+    Busy(Duration),
+}
+
+impl From<Duration> for Limit {
+    fn from(elapsed: Duration) -> Self {
+        Limit::Elapsed(elapsed)
+    }
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Limit::Elapsed(limit) => write!(f, "{limit:?}"),
+            Limit::Busy(taken) => write!(f, "{} s of processor time", taken.as_secs()),
+        }
+    }
+}
 
 /// Returns the failure of a record, with a message from the output if the record has none. For a
 /// panic whose value is not text, these are the last lines that the test wrote before it. For a
@@ -126,7 +150,7 @@ pub fn of_schedule(end: &ScheduleEnd) -> Failure {
 
 /// Returns the failure of a run whose record does not have it: its last panic message, and how it
 /// ended.
-pub fn explain(outcome: &Outcome, output: &str, timeout: Duration) -> Failure {
+pub fn explain(outcome: &Outcome, output: &str, limit: impl Into<Limit>) -> Failure {
     let panic = panics::last(output).map(|panic| panics::trace_back(panic, output));
     let end = match outcome {
         Outcome::Passed | Outcome::Failed => None,
@@ -138,7 +162,7 @@ pub fn explain(outcome: &Outcome, output: &str, timeout: Duration) -> Failure {
             Ok(name) => format!("the process was killed by signal {signal} ({name})"),
             Err(_) => format!("the process was killed by signal {signal}"),
         }),
-        Outcome::TimedOut => Some(format!("timed out after {timeout:?}")),
+        Outcome::TimedOut => Some(format!("timed out after {}", limit.into())),
     };
     match (panic, end) {
         (Some(panic), None) => panic,

@@ -61,6 +61,7 @@ use self::tree::Tree;
 use crate::error::{Error, Result};
 use crate::judge::conclusion::Conclusion;
 use crate::judge::isolation::{self, Available, Judgement, Need, Runs};
+use crate::judge::missing::RunLimits;
 use crate::judge::run::Run;
 use crate::judge::slots::Required;
 use crate::judge::{Options, TestOptions};
@@ -389,19 +390,20 @@ impl Workload for Campaign<'_> {
         &self,
         test: usize,
         spec: &RunSpec,
-        limit: Option<Duration>,
+        limits: RunLimits,
         setting: Setting,
     ) -> Result<Run, Unmade> {
         let (suite, case) = self.tests[test];
         let binary = &suite.binary;
-        let limit = limit.unwrap_or(self.options[test].timeout);
+        let limit = limits.elapsed.unwrap_or(self.options[test].timeout);
         let setting = match setting {
             // Random names repeat in every such run, so a run would find the files of the one
             // before.
             Setting::Shared if self.options[test].world.is_some() => Setting::Private,
             setting => setting,
         };
-        self.launcher.run(setting, limit, binary, case, spec)
+        let busy = limits.busy.filter(|_| !spec.is_clean());
+        self.launcher.clone().with_busy_limit(busy).run(setting, limit, binary, case, spec)
     }
 
     fn required(&self, test: usize) -> Required {

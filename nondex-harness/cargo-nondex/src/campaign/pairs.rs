@@ -12,6 +12,7 @@ use nondex_core::{Event, ForkRecord, Forks, RunSpec};
 use super::ended::{explain, not_started, run_of};
 use super::experiment::record_of_fork;
 use super::launch::{Launch, Launcher};
+use super::process;
 use super::record::{RecordFile, have_all_points};
 use crate::judge::run::Run;
 use crate::project::{Harness, TestBinary, TestCase, addresses};
@@ -97,12 +98,11 @@ impl Launcher<'_> {
         pairs.executions += 1;
         let launch = Launch {
             temporary: folder,
-            timeout: limit,
+            limits: process::Limits { elapsed: limit, busy: None, more: &more },
             binary,
             test,
             spec: &named,
             record: &own,
-            more: &more,
         };
         let runs = match self.launch(&launch)? {
             Ok(ended) => {

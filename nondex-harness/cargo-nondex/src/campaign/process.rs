@@ -37,7 +37,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::unistd::Pid;
@@ -83,8 +83,27 @@ pub struct Finished {
     /// Stacks of its threads at the time limit: return addresses in the program, relative to where
     /// it is loaded, the innermost first. Running threads come before waiting threads.
     pub stacks: Vec<Vec<u64>>,
+    /// Processor time that it had taken when a limit ended it.
+    pub busy: Duration,
     /// Whether it left a process that had to be killed, in any session, or that holds its output.
     pub left_child: bool,
+}
+
+/// Limits of a process.
+pub(super) struct Limits<'l> {
+    /// Time limit.
+    pub(super) elapsed: Duration,
+    /// Limit on the processor time that it takes itself, without its children.
+    pub(super) busy: Option<Duration>,
+    /// Returns the additional time when the time limit is reached, if any.
+    pub(super) more: &'l dyn Fn() -> Option<Duration>,
+}
+
+impl Limits<'_> {
+    /// Returns a time limit that nothing extends.
+    pub(super) const fn fixed(elapsed: Duration) -> Self {
+        Limits { elapsed, busy: None, more: &|| None }
+    }
 }
 
 /// Starts `command` in a separate process group, without input, and waits for its end or for
@@ -99,22 +118,21 @@ pub struct Finished {
 pub fn run(mut command: Command, timeout: Duration, stop: &StopFlag) -> io::Result<Finished> {
     let (reader, writer) = io::pipe()?;
     command.stdout(writer.try_clone()?).stderr(writer);
-    watched(command, Some(reader), timeout, &|| None, stop)
+    watched(command, Some(reader), &Limits::fixed(timeout), stop)
 }
 
-/// Like [`run`], but calls `more` at the time limit, which may grant additional time.
+/// Like [`run`], with further limits.
 ///
 /// # Errors
 /// As [`run`].
-pub fn run_longer(
+pub(super) fn run_limited(
     mut command: Command,
-    timeout: Duration,
-    more: &dyn Fn() -> Option<Duration>,
+    limits: &Limits<'_>,
     stop: &StopFlag,
 ) -> io::Result<Finished> {
     let (reader, writer) = io::pipe()?;
     command.stdout(writer.try_clone()?).stderr(writer);
-    watched(command, Some(reader), timeout, more, stop)
+    watched(command, Some(reader), limits, stop)
 }
 
 /// Like [`run`], but the process writes to our own output, and nothing is captured.
@@ -122,15 +140,14 @@ pub fn run_longer(
 /// # Errors
 /// As [`run`].
 pub fn run_shown(command: Command, timeout: Duration, stop: &StopFlag) -> io::Result<Finished> {
-    watched(command, None, timeout, &|| None, stop)
+    watched(command, None, &Limits::fixed(timeout), stop)
 }
 
 /// Starts a process and waits for its end. Its output, if captured, comes from `reader`.
 fn watched(
     mut command: Command,
     reader: Option<PipeReader>,
-    timeout: Duration,
-    more: &dyn Fn() -> Option<Duration>,
+    limits: &Limits<'_>,
     stop: &StopFlag,
 ) -> io::Result<Finished> {
     adopt_orphans();
@@ -144,16 +161,14 @@ fn watched(
         Pid::from_raw(i32::try_from(child.id()).expect("a process id is positive and fits"));
     guarded.started(group);
     let mut watch = Watch::new(child, group, reader);
-    let ended = watch
-        .wait(Instant::now().checked_add(timeout), more, stop)
-        .and_then(|end| Ok((end, watch.end_group(end)?)));
+    let ended = watch.wait(limits, stop).and_then(|end| Ok((end, watch.end_group(end)?)));
     match ended {
         Ok((end, left_child)) => {
             let is_by_itself = end.is_by_itself();
             let grace = if is_by_itself && !left_child { LEFTOVER_GRACE } else { Duration::ZERO };
             let left_daemon = run.sweep(grace) && is_by_itself;
-            let Watch { output, stacks, .. } = watch;
-            Ok(Finished { end, output, stacks, left_child: left_child || left_daemon })
+            let Watch { output, stacks, busy, .. } = watch;
+            Ok(Finished { end, output, stacks, busy, left_child: left_child || left_daemon })
         }
         Err(e) => {
             let _ = watch.kill();

@@ -24,7 +24,6 @@ use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
 
 use nondex_core::RunSpec;
 
@@ -34,7 +33,7 @@ use super::launch::{Setting, Unmade};
 use super::progress::Progress;
 use super::stop::StopFlag;
 use crate::judge::isolation::{Judgement, Need, Runs};
-use crate::judge::missing::Purpose;
+use crate::judge::missing::{Purpose, RunLimits};
 use crate::judge::run::Run;
 use crate::judge::slots::Required;
 
@@ -69,7 +68,7 @@ pub trait Workload: Sync {
         Required::default()
     }
 
-    /// Makes one run, with time limit `limit` instead of the usual one if given.
+    /// Makes one run within these limits.
     ///
     /// # Errors
     /// Returns the reason if there is no run.
@@ -77,7 +76,7 @@ pub trait Workload: Sync {
         &self,
         test: usize,
         spec: &RunSpec,
-        limit: Option<Duration>,
+        limits: RunLimits,
         setting: Setting,
     ) -> Result<Run, Unmade>;
 
@@ -251,13 +250,13 @@ impl Executor<'_> {
                 };
                 continue;
             };
-            let TestState { limit, setting, .. } = state.tests[turn.test];
+            let TestState { limits, setting, .. } = state.tests[turn.test];
             drop(state);
             let made = attempt(|| {
                 let id = self.workload.id(turn.test);
                 self.progress.left(self.budget.left());
                 self.progress.started(&id, &spec);
-                let mut run = self.workload.run(turn.test, &spec, limit, setting)?;
+                let mut run = self.workload.run(turn.test, &spec, limits, setting)?;
                 self.progress.finished(&id, &spec, &run.outcome);
                 if spec.cover {
                     self.progress.covered(&id, &run.covered);

@@ -276,7 +276,7 @@ fn alone_a_test_that_hangs_gets_a_tenth_of_its_limit_once_a_plain_build_fails_to
         runs.plain = Some(PlainBuild::Runs(plain));
         let Need::Runs(missing) = needed(&runs) else { panic!("it is run alone") };
         assert!(missing.alone);
-        assert_eq!(missing.limit, limit, "{plain:?}");
+        assert_eq!(missing.limits.elapsed, limit, "{plain:?}");
     }
     // A test that fails without hanging runs alone first.
     let mut failing = Runs::new(true, true);
@@ -313,7 +313,7 @@ fn what_follows_alone_within_a_tenth_of_the_limit_follows_within_the_whole_limit
             })
         };
         let judgement = settle(&mut runs, ask, |runs, spec: RunSpec, missing| {
-            let limit = missing.limit.unwrap_or(usual);
+            let limit = missing.limits.elapsed.unwrap_or(usual);
             limits.push(limit);
             let limit = if is_short { limit } else { limit.max(usual) };
             runs.of_mut(missing.alone).add(spec, ends(outcome, seconds, limit));

@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use crate::exploration::{MAX_HANGS, MAX_REQUESTED};
 use crate::patience::LONGER;
-use crate::simulation::{made, options, point, run, runs_at, simulate, simulate_within, site};
+use crate::simulation::{
+    made, options, point, run, runs_at, simulate, simulate_limited, simulate_within, site,
+};
 
 fn dependence(conclusion: Conclusion) -> Dependence {
     match conclusion {

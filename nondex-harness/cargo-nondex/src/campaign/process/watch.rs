@@ -13,10 +13,10 @@ use nix::sys::signal::{Signal, killpg};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 
-use super::{End, LEFTOVER_GRACE, guardian, stacks};
+use super::{End, LEFTOVER_GRACE, Limits, guardian, stacks};
 use crate::campaign::output::Output;
 use crate::campaign::stop::StopFlag;
-use crate::campaign::system;
+use crate::campaign::system::{self, Process};
 
 /// Interval at which a process with open output is checked.
 const TICK: Duration = Duration::from_millis(50);
@@ -55,6 +55,8 @@ pub(super) struct Watch {
     pub(super) output: Output,
     /// Stacks of its threads at the time limit.
     pub(super) stacks: Vec<Vec<u64>>,
+    /// Processor time that it had taken when a limit ended it.
+    pub(super) busy: Duration,
     /// Number of small reads in a row.
     small_reads: u32,
 }
@@ -69,18 +71,15 @@ impl Watch {
             buffer: vec![0; BUFFER],
             output: Output::default(),
             stacks: Vec::new(),
+            busy: Duration::ZERO,
             small_reads: 0,
         }
     }
 
-    /// Waits for the end of the process and reaps it. Kills it when stopped, and at the deadline
-    /// unless `more` grants additional time.
-    pub(super) fn wait(
-        &mut self,
-        mut deadline: Option<Instant>,
-        more: &dyn Fn() -> Option<Duration>,
-        stop: &StopFlag,
-    ) -> io::Result<End> {
+    /// Waits for the end of the process and reaps it. Kills it when stopped, and when it exceeds a
+    /// limit.
+    pub(super) fn wait(&mut self, limits: &Limits<'_>, stop: &StopFlag) -> io::Result<End> {
+        let mut deadline = Instant::now().checked_add(limits.elapsed);
         let mut pause = Duration::from_micros(50);
         let mut yields = 0;
         let mut checked = Instant::now();
@@ -96,13 +95,11 @@ impl Watch {
                 if let Some(status) = self.child.try_wait()? {
                     return Ok(end(status));
                 }
-                if let Some(more) = more() {
+                if let Some(more) = (limits.more)() {
                     deadline = now.checked_add(more);
                     continue;
                 }
-                self.stacks = stacks::of(self.group);
-                self.kill()?;
-                return Ok(End::TimedOut);
+                return self.end_at_limit();
             }
             if self.reader.is_none() {
                 // Its output is closed, nearly always because it is about to end.
@@ -119,11 +116,28 @@ impl Watch {
                 }
                 continue;
             }
+            let is_new = checked + TICK <= now;
             checked = now;
             if let Some(status) = self.child.try_wait()? {
                 return Ok(end(status));
             }
+            if is_new && limits.busy.is_some_and(|limit| self.taken() >= limit) {
+                return self.end_at_limit();
+            }
         }
+    }
+
+    /// Kills the process, which exceeds a limit, and notes what it was doing.
+    fn end_at_limit(&mut self) -> io::Result<End> {
+        self.busy = self.taken();
+        self.stacks = stacks::of(self.group);
+        self.kill()?;
+        Ok(End::TimedOut)
+    }
+
+    /// Returns the processor time that the process has taken; zero if the system does not say.
+    fn taken(&self) -> Duration {
+        Process::of(self.group.as_raw()).map_or(Duration::ZERO, |process| process.busy())
     }
 
     /// Waits for output, at most for `wait`, and reads what is available. Returns whether there was

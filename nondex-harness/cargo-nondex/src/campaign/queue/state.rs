@@ -9,7 +9,7 @@ use nondex_core::RunSpec;
 use super::place::{Phase, QueuePlace};
 use super::{MAX_AT_ONCE, Setting, pause};
 use crate::judge::isolation::{Judgement, Need, Runs};
-use crate::judge::missing::{Missing, Purpose, Spent};
+use crate::judge::missing::{Missing, Purpose, RunLimits, Spent};
 use crate::judge::run::Run;
 use crate::judge::slots::{Required, Slots};
 
@@ -42,8 +42,8 @@ pub(super) struct TestState {
     pub(super) rounds: usize,
     /// Purpose of the batch.
     pub(super) purpose: Purpose,
-    /// Time limit on each run of the batch, if not the usual one.
-    pub(super) limit: Option<Duration>,
+    /// Limits of each run of the batch.
+    pub(super) limits: RunLimits,
     /// Minimum time between the starts of two runs of the batch.
     pub(super) interval: Duration,
     /// Earliest start of the next run, if not at once.
@@ -79,7 +79,7 @@ impl TestState {
             batch: Vec::new(),
             rounds: 0,
             purpose: Purpose::Judge,
-            limit: None,
+            limits: RunLimits::default(),
             interval: Duration::ZERO,
             next_start: None,
             is_alone: false,
@@ -233,13 +233,13 @@ impl State {
 
     /// Queues the runs that a test requests, which are confined if possible.
     pub(super) fn request(&mut self, index: usize, missing: Missing, confined: bool) {
-        let Missing { experiments: specs, limit, alone, fresh, purpose } = missing;
+        let Missing { experiments: specs, limits, alone, fresh, purpose } = missing;
         if specs.is_empty() {
             // The test would wait for a result that never arrives.
             return self.give_up(index, "it requested no runs".to_owned());
         }
         let test = &mut self.tests[index];
-        test.limit = limit;
+        test.limits = limits;
         test.interval = pause::interval(&test.runs, &specs, alone);
         test.is_alone = alone;
         test.purpose = purpose;

@@ -12,7 +12,7 @@ use nondex_core::Level;
 use super::*;
 use crate::campaign::progress::Silent;
 use crate::judge::conclusion::Conclusion;
-use crate::judge::missing::{Missing, Purpose};
+use crate::judge::missing::{Missing, Purpose, RunLimits};
 use crate::judge::order::AfterOthers;
 use crate::judge::plain::PlainBuild;
 use crate::judge::simulation;
@@ -67,7 +67,7 @@ impl Workload for Simulated {
         &self,
         test: usize,
         _spec: &RunSpec,
-        _limit: Option<Duration>,
+        _limits: RunLimits,
         _setting: Setting,
     ) -> Result<Run, Unmade> {
         // Panic in the second run of the test, so that there is a first one that must not be lost.
@@ -172,7 +172,7 @@ fn a_test_that_asks_for_no_run_is_not_waited_for() {
             &self,
             _test: usize,
             _spec: &RunSpec,
-            _limit: Option<Duration>,
+            _limits: RunLimits,
             _setting: Setting,
         ) -> Result<Run, Unmade> {
             Err(Unmade::Stopped)
@@ -212,7 +212,7 @@ impl Workload for Needing<'_> {
         &self,
         _test: usize,
         _spec: &RunSpec,
-        _limit: Option<Duration>,
+        _limits: RunLimits,
         _setting: Setting,
     ) -> Result<Run, Unmade> {
         Ok(simulation::run(true, [1]))
@@ -322,7 +322,7 @@ impl Workload for Long {
         &self,
         test: usize,
         _spec: &RunSpec,
-        _limit: Option<Duration>,
+        _limits: RunLimits,
         setting: Setting,
     ) -> Result<Run, Unmade> {
         let under_way = self.under_way[test].fetch_add(1, Ordering::SeqCst) + 1;
@@ -429,7 +429,7 @@ impl Workload for Exploring {
         &self,
         test: usize,
         _spec: &RunSpec,
-        _limit: Option<Duration>,
+        _limits: RunLimits,
         _setting: Setting,
     ) -> Result<Run, Unmade> {
         self.runs.lock().unwrap().push(test);

@@ -251,7 +251,7 @@ fn the_schema_has_the_names_that_other_tools_rely_on() {
             "runs": 0, "implied": 0, "run_alone": false, "hosts": [],
             "search_runs": 0, "difference": null, "verified": [], "sanitised_by": null,
             "plain": null, "unjudged": false, "elapsed_ms": 0,
-            "replay": null, "sampled": [], "sources": [], "failure_bound": null, "latent": null
+            "replay": null, "sampled": [], "alike": [], "sources": [], "failure_bound": null, "latent": null
         }],
         "notes": []
     });

@@ -1,6 +1,7 @@
 //! Tests of runs that end at their time limit.
 
 use super::*;
+use crate::Options;
 
 #[test]
 fn a_test_that_hangs_in_base_order_is_broken_and_not_run_at_any_seed() {
@@ -97,6 +98,49 @@ fn a_hang_is_waited_for_longer_once_and_then_as_long_as_the_others_make_likely()
         let replaced = evidence.count() - evidence.all().count();
         assert_eq!(replaced, first.len() - 1);
     }
+}
+
+#[test]
+fn an_endless_loop_is_known_by_its_processor_time_before_its_time_limit() {
+    for (usual, first, others) in [(60, &[10][..], 1), (5, &[5, 10], 1), (8, &[8, 10], 1)] {
+        let options = Options { timeout: Duration::from_secs(usual), ..options() };
+        let mut durations = Vec::new();
+        let (conclusion, evidence) = simulate_limited(&options, |spec, limit, busy| {
+            if !made(spec, 2) {
+                // Later runs may take longer than those from which the limits were computed.
+                let took = Duration::from_millis(if spec.is_clean() { 10 } else { 40 });
+                return Run { took, ..run(true, [1, 2]) };
+            }
+            let took = busy.map_or(limit, |busy| busy.min(limit));
+            durations.push(took.as_secs());
+            let outcome = Outcome::TimedOut;
+            Run { outcome, took, busy: took, complete: false, ..run(false, [1, 2]) }
+        });
+        let found = dependence(conclusion);
+        assert!(found.culprits.sites().eq([&site(2)]) && found.culprits.confirmed);
+        let (of_first, of_others) = durations.split_at(first.len());
+        assert_eq!(of_first, first, "{durations:?}");
+        assert!(of_others.iter().all(|took| *took == others), "{durations:?}");
+        assert!(of_others.len() <= MAX_HANGS + 1 + 4, "{durations:?}");
+        assert_eq!(evidence.count() - evidence.all().count(), first.len() - 1);
+    }
+}
+
+#[test]
+fn a_run_on_a_busy_machine_or_a_waiting_one_is_not_taken_for_an_endless_loop() {
+    // Both take little processor time, so only the time limit ends them.
+    let mut ends = Vec::new();
+    let (conclusion, _) = simulate_limited(&options(), |spec, limit, busy| {
+        let took = Duration::from_secs(1);
+        if !made(spec, 2) {
+            return Run { took, ..run(true, [1, 2]) };
+        }
+        ends.push((limit.as_secs(), busy.is_some_and(|busy| busy < Duration::from_secs(1))));
+        Run { busy: took, ..taking(200, limit, run(true, [1, 2])) }
+    });
+    assert_eq!(conclusion, Conclusion::Stable);
+    assert!(ends.iter().all(|(limit, _)| [60, 300].contains(limit)), "{ends:?}");
+    assert!(!ends.iter().any(|(_, is_hasty)| *is_hasty), "{ends:?}");
 }
 
 #[test]

@@ -53,7 +53,7 @@ impl Workload for Limited {
         &self,
         test: usize,
         _spec: &RunSpec,
-        _limit: Option<Duration>,
+        _limits: RunLimits,
         _setting: Setting,
     ) -> Result<Run, Unmade> {
         let running = {

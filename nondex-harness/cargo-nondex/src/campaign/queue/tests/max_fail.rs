@@ -37,7 +37,7 @@ impl Workload for Failing<'_> {
         &self,
         test: usize,
         _spec: &RunSpec,
-        _limit: Option<Duration>,
+        _limits: RunLimits,
         _setting: Setting,
     ) -> Result<Run, Unmade> {
         self.begun.lock().unwrap().push(test);
