@@ -139,11 +139,8 @@ fn weighed<'r, 's>(
         } else {
             cause.diagnostic(strict, view)
         };
-        let entry = Entry::Shown {
-            tests: cause.tests().to_vec(),
-            first: cause.headline_of_first(),
-            diagnostic: Box::new(diagnostic),
-        };
+        let first = cause.headline_of_first();
+        let entry = Entry { first, ..Entry::shown(cause.tests().to_vec(), diagnostic) };
         entries.push((weight, entry));
     }
     for (order, tests) in order::causes(tests) {
@@ -152,9 +149,9 @@ fn weighed<'r, 's>(
         entries.push((weight, Entry::shown(tests, diagnostic)));
     }
     for (_, entry) in &mut entries {
-        if let Entry::Shown { tests, diagnostic, .. } = entry
+        if let Some(diagnostic) = &mut entry.diagnostic
             && !strict
-            && tests.iter().all(|test| test.is_of_before())
+            && entry.tests.iter().all(|test| test.is_of_before())
         {
             diagnostic.soften();
         }

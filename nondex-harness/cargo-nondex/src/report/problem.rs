@@ -110,15 +110,14 @@ pub fn problems_of<'r>(
 }
 
 fn problem<'r>(entry: Entry<'r, '_>, repository: &Repository<'_>) -> Option<Problem<'r>> {
-    let (tests, first, diagnostic) = match entry {
-        Entry::Remark(test, _) if test.verdict == Verdict::NotRun => return None,
-        Entry::Remark(test, why) => {
-            let why = strip_str(&why);
-            (vec![test], format!("`{}`: {why}", test.id), None)
-        }
-        Entry::Shown { tests, first, diagnostic } => (tests, first, Some(diagnostic)),
-    };
+    let Entry { tests, mut first, diagnostic } = entry;
     let test = tests[0];
+    if diagnostic.is_none() {
+        if test.verdict == Verdict::NotRun {
+            return None;
+        }
+        first = strip_str(&first).to_string();
+    }
     let rule = Rule::of(test);
     let marks: Vec<(bool, Place)> = diagnostic
         .iter()

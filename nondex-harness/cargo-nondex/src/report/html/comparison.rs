@@ -8,61 +8,62 @@ use crate::report::schema::{Culprit, TestReport};
 
 /// Draws the canonical choice and the decisive one of each call for which both are known.
 pub(super) fn choices(markup: &mut Markup, test: &TestReport) {
-    let known = test.culprits.iter().filter_map(|culprit| {
-        let [first, second] = two(culprit)?;
-        Some((culprit, first, second))
-    });
     // A test that fails in canonical order passes with the other choice.
     let (canonical, other) =
         if test.fails_in_canonical_order() { ("fails", "passes") } else { ("passes", "fails") };
-    for (culprit, first, second) in known {
+    for culprit in &test.culprits {
+        let Some([first, second]) = elements(culprit) else { continue };
         markup.element("h4", &[], |markup| {
             markup.rich(&format!("Two orders of `{}`", called(culprit)));
         });
         markup.element("div", &[("class", "two")], |markup| {
-            for (title, outcome, items) in
-                [("Canonical order", canonical, &first), ("The order that decides", other, &second)]
-            {
-                side(markup, title, outcome, items);
+            // In canonical order, the first of the two elements comes first.
+            for (title, outcome, items) in [
+                ("Canonical order", canonical, [&first, &second]),
+                ("The order that decides", other, [&second, &first]),
+            ] {
+                side(markup, title, outcome, |markup| {
+                    markup.element("ol", &[], |markup| {
+                        for item in items {
+                            markup.element("li", &[], |markup| markup.rich(item));
+                        }
+                    });
+                });
             }
         });
     }
 }
 
-/// Returns the elements in canonical order and in the other one, if they are known.
-fn two(culprit: &Culprit) -> Option<[Vec<String>; 2]> {
+/// Returns the two elements whose order decides, in canonical order, if they are known.
+fn elements(culprit: &Culprit) -> Option<[String; 2]> {
     if culprit.kind != Kind::Permute {
         return None;
     }
-    let [first, second] = culprit.elements?.map(|index| {
+    Some(culprit.elements?.map(|index| {
         let detail = culprit.element_details.iter().find(|element| element.index == index);
-        match detail {
-            Some(element) => match (&element.name, &element.file, element.line) {
-                (Some(name), _, _) => format!("`{name}`"),
-                (None, Some(file), Some(line)) => {
-                    format!("element {index}, inserted at `{file}:{line}`")
-                }
-                _ => format!("element {index}"),
-            },
-            None => format!("element {index}"),
+        match detail.map(|element| (&element.name, &element.file, element.line)) {
+            Some((Some(name), _, _)) => format!("`{name}`"),
+            Some((None, Some(file), Some(line))) => {
+                format!("element {index}, inserted at `{file}:{line}`")
+            }
+            _ => format!("element {index}"),
         }
-    });
-    // In canonical order, the first of the two elements comes first.
-    let canonical = vec![first.clone(), second.clone()];
-    Some([canonical, vec![second, first]])
+    }))
 }
 
-fn side(markup: &mut Markup, title: &str, outcome: &'static str, items: &[String]) {
+/// Draws one of two runs, with its outcome.
+pub(super) fn side(
+    markup: &mut Markup,
+    title: &str,
+    outcome: &'static str,
+    content: impl FnOnce(&mut Markup),
+) {
     markup.element("div", &[("class", outcome)], |markup| {
         markup.element("h5", &[], |markup| {
             markup.text(title);
             markup.leaf("span", &[("class", "outcome")], &format!(": the test {outcome}"));
         });
-        markup.element("ol", &[], |markup| {
-            for item in items {
-                markup.element("li", &[], |markup| markup.rich(item));
-            }
-        });
+        content(markup);
     });
 }
 
@@ -85,16 +86,11 @@ pub(super) fn outputs(markup: &mut Markup, difference: &str) {
 }
 
 fn line(markup: &mut Markup, line: &str) {
-    let class = match line.chars().next() {
-        Some('-') => "less",
-        Some('+') => "more",
-        Some('@') => "at",
-        _ => "",
-    };
-    match class {
-        "" => markup.text(line.strip_prefix(' ').unwrap_or(line)),
-        "at" => markup.leaf("span", &[("class", class)], "⋯"),
-        _ => markup.leaf("mark", &[("class", class)], &line[1..]),
+    match line.chars().next() {
+        Some('-') => markup.leaf("mark", &[("class", "less")], &line[1..]),
+        Some('+') => markup.leaf("mark", &[("class", "more")], &line[1..]),
+        Some('@') => markup.leaf("span", &[("class", "at")], "⋯"),
+        _ => markup.text(line.strip_prefix(' ').unwrap_or(line)),
     }
     markup.text("\n");
 }

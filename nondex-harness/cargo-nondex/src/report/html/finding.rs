@@ -3,11 +3,12 @@
 use super::markup::{Markup, anchor};
 use super::past::Moment;
 use super::{comparison, grid, order, past, snippet, walk};
-use crate::report::human::{Diagnostic, Note, Sources, Tone, Walk, proof};
+use crate::report::human::{Diagnostic, Entry, Note, Sources, Tone, Walk, proof};
 use crate::report::schema::{RunInfo, Step, TestReport};
 
 /// Labels of notes that the page draws in another form.
-const DRAWN: [&str; 5] = ["interleaving", "waits", "difference", "output", "tests"];
+const DRAWN: [&str; 8] =
+    ["message", "help", "reproduce", "interleaving", "waits", "difference", "output", "tests"];
 
 /// Maximum number of tests with the same cause for which the list is initially unfolded.
 const LISTED: usize = 8;
@@ -17,18 +18,14 @@ const LISTED: usize = 8;
 pub(super) struct Card<'a> {
     /// The test.
     pub(super) test: &'a TestReport,
-    /// What the test relies on, or why it does not fail the run; with the test's name.
-    pub(super) headline: String,
-    /// The diagnostic, if there is more to show than the headline.
-    pub(super) diagnostic: Option<&'a Diagnostic<'a>>,
+    /// What the report for people shows about the test.
+    pub(super) entry: &'a Entry<'a, 'a>,
     /// The test whose card has the full description of the cause, if it is another one.
     pub(super) full: Option<&'a TestReport>,
     /// The other tests with the same cause.
     pub(super) others: &'a [&'a TestReport],
     /// Earlier runs of the test.
     pub(super) past: &'a [Moment],
-    /// Whether the card is initially unfolded.
-    pub(super) is_open: bool,
 }
 
 /// Returns the CSS class of a tone.
@@ -41,15 +38,19 @@ pub(super) const fn class(tone: Tone) -> &'static str {
 }
 
 impl Card<'_> {
-    /// Draws the card.
-    pub(super) fn draw(&self, markup: &mut Markup, run: &RunInfo, sources: &Sources) {
+    /// Draws the card, initially unfolded if `is_open`.
+    pub(super) fn draw(
+        &self,
+        markup: &mut Markup,
+        is_open: bool,
+        run: &RunInfo,
+        sources: &Sources,
+    ) {
         let test = self.test;
         let tone = class(Tone::of(test));
         let class = format!("card {tone}");
         let mut attributes = vec![("class", class.as_str()), ("data-p", &test.package)];
-        if self.is_open {
-            attributes.push(("open", ""));
-        }
+        attributes.extend(is_open.then_some(("open", "")));
         markup.element("details", &attributes, |markup| {
             markup.element("summary", &[], |markup| self.title(markup, tone));
             let id = anchor(&test.id);
@@ -65,7 +66,11 @@ impl Card<'_> {
         let badge = format!("badge {tone}");
         markup.leaf("span", &[("class", &badge)], test.verdict.name());
         markup.text(" ");
-        markup.element("span", &[("class", "name")], |markup| name(markup, test));
+        markup.element("span", &[("class", "name")], |markup| {
+            markup.leaf("span", &[("class", "binary")], &test.binary);
+            markup.text(" ");
+            markup.leaf("b", &[], &test.name);
+        });
         for (word, holds) in [
             ("known", test.known.is_some()),
             ("sanitised", test.sanitised_by.is_some()),
@@ -77,7 +82,7 @@ impl Card<'_> {
                 markup.leaf("span", &[("class", "tag")], word);
             }
         }
-        let headline = &self.headline;
+        let headline = self.entry.headline();
         let rest = headline
             .strip_prefix(&format!("`{}`", test.id))
             .unwrap_or(headline)
@@ -90,19 +95,19 @@ impl Card<'_> {
 
     fn body(&self, markup: &mut Markup, run: &RunInfo, sources: &Sources) {
         let test = self.test;
+        let diagnostic = self.entry.diagnostic.as_ref();
         if let Some(full) = self.full {
             markup.element("p", &[("class", "hint")], |markup| {
                 markup.text("The same cause is described in full at ");
-                let address = format!("#{}", anchor(&full.id));
-                markup.leaf("a", &[("href", &address)], &full.id);
+                markup.test_link(&full.id, &full.id);
                 markup.text(".");
             });
         }
-        if let Some(diagnostic) = self.diagnostic {
+        if let Some(diagnostic) = diagnostic {
             walk::waits(markup, test, sources);
-            snippet::places(markup, diagnostic.marks(), sources);
+            snippet::places(markup, &diagnostic.marks(), sources);
         }
-        let notes = self.diagnostic.map_or(&[][..], Diagnostic::notes);
+        let notes = diagnostic.map_or(&[][..], Diagnostic::notes);
         let of = |label: &'static str| notes.iter().filter(move |note| note.label == label);
         for Note { text, .. } in of("message") {
             markup.leaf("h4", &[], "Message");
@@ -122,67 +127,58 @@ impl Card<'_> {
                 markup.leaf("button", &attributes, "Copy");
             });
         }
-        if self.diagnostic.is_some() {
+        if diagnostic.is_some() {
             comparison::choices(markup, test);
             order::draw(markup, test, sources);
             if let Some(walk) = Walk::of(test) {
                 walk::lanes(markup, &walk, sources);
             }
         }
-        let is_remark = |note: &&Note| {
-            let label = note.label.as_str();
-            !["message", "help", "reproduce"].contains(&label) && !DRAWN.contains(&label)
-        };
-        remarks(markup, notes.iter().filter(is_remark), proof(test));
+        let remarks = notes.iter().filter(|note| !DRAWN.contains(&note.label.as_str()));
+        let mut remarks: Vec<(&str, &str)> =
+            remarks.map(|note| (heading(&note.label), note.text.as_str())).collect();
+        remarks.extend(proof(test).map(|text| ("Proof", text)));
+        if !remarks.is_empty() {
+            markup.element("dl", &[("class", "notes")], |markup| {
+                for (heading, text) in remarks {
+                    markup.leaf("dt", &[], heading);
+                    markup.element("dd", &[], |markup| markup.rich(text));
+                }
+            });
+        }
         self.same_cause(markup);
-        let level = self.diagnostic.and_then(|one| one.remark("level"));
+        let level = diagnostic.and_then(|one| one.remark("level"));
         grid::draw(markup, test, run, level);
         steps(markup, &test.steps);
         if let Some(difference) = &test.difference {
             comparison::outputs(markup, difference);
         }
         if let Some(output) = test.output.as_deref().filter(|text| !text.is_empty()) {
-            markup.element("details", &[], |markup| {
-                markup.leaf("summary", &[], "Output of the failing run");
+            markup.details("Output of the failing run", false, |markup| {
                 let output = anstream::adapter::strip_str(output).to_string();
                 markup.leaf("pre", &[("tabindex", "0")], &output);
             });
         }
         past::draw(markup, self.past);
-        let address = format!("#{}", anchor(&test.id));
         markup.element("p", &[("class", "foot")], |markup| {
-            markup.leaf("a", &[("href", &address)], "Link to this test");
+            markup.test_link(&test.id, "Link to this test");
         });
     }
 
     fn same_cause(&self, markup: &mut Markup) {
-        if self.others.is_empty() {
+        let count = self.others.len();
+        if count == 0 {
             return;
         }
-        let mut attributes = Vec::new();
-        if self.others.len() <= LISTED {
-            attributes.push(("open", ""));
-        }
-        markup.element("details", &attributes, |markup| {
-            let title = format!("Other tests with the same cause: {}", self.others.len());
-            markup.leaf("summary", &[], &title);
+        let title = format!("Other tests with the same cause: {count}");
+        markup.details(&title, count <= LISTED, |markup| {
             markup.element("ul", &[("class", "runs")], |markup| {
                 for test in self.others {
-                    markup.element("li", &[], |markup| {
-                        let address = format!("#{}", anchor(&test.id));
-                        markup.leaf("a", &[("href", &address)], &test.id);
-                    });
+                    markup.element("li", &[], |markup| markup.test_link(&test.id, &test.id));
                 }
             });
         });
     }
-}
-
-/// Draws the name of a test after that of its binary.
-pub(super) fn name(markup: &mut Markup, test: &TestReport) {
-    markup.leaf("span", &[("class", "binary")], &test.binary);
-    markup.text(" ");
-    markup.leaf("b", &[], &test.name);
 }
 
 /// Returns the heading of the notes with this label.
@@ -207,42 +203,15 @@ fn heading(label: &str) -> &str {
     }
 }
 
-fn remarks<'n>(
-    markup: &mut Markup,
-    notes: impl Iterator<Item = &'n Note>,
-    proof: Option<&'static str>,
-) {
-    let notes: Vec<(&str, &str)> = notes
-        .map(|note| (heading(&note.label), note.text.as_str()))
-        .chain(proof.map(|text| ("Proof", text)))
-        .collect();
-    if notes.is_empty() {
-        return;
-    }
-    markup.element("dl", &[("class", "notes")], |markup| {
-        for (heading, text) in notes {
-            markup.leaf("dt", &[], heading);
-            markup.element("dd", &[], |markup| markup.rich(text));
-        }
-    });
-}
-
 /// Draws the steps that were tried, with their runs and failures.
 fn steps(markup: &mut Markup, steps: &[Step]) {
     if steps.is_empty() {
         return;
     }
-    markup.element("details", &[], |markup| {
-        let runs: u64 = steps.iter().map(|step| step.runs).sum();
-        markup.leaf("summary", &[], &format!("What was tried: {runs} runs"));
+    let runs: u64 = steps.iter().map(|step| step.runs).sum();
+    markup.details(&format!("What was tried: {runs} runs"), false, |markup| {
         markup.element("table", &[("class", "tried")], |markup| {
-            markup.element("thead", &[], |markup| {
-                markup.element("tr", &[], |markup| {
-                    for title in ["step", "runs", "failing"] {
-                        markup.leaf("th", &[("scope", "col")], title);
-                    }
-                });
-            });
+            markup.columns(["step", "runs", "failing"]);
             markup.element("tbody", &[], |markup| {
                 for step in steps {
                     markup.element("tr", &[], |markup| {

@@ -19,19 +19,12 @@ enum Cell {
 }
 
 impl Cell {
-    const fn class(self) -> &'static str {
+    /// Returns the CSS class, and the result in words.
+    const fn shown(self) -> (&'static str, &'static str) {
         match self {
-            Cell::Failed => "f",
-            Cell::Passed => "p",
-            Cell::Unknown => "u",
-        }
-    }
-
-    const fn word(self) -> &'static str {
-        match self {
-            Cell::Failed => "failed",
-            Cell::Passed => "passed",
-            Cell::Unknown => "passed or not run",
+            Cell::Failed => ("f", "failed"),
+            Cell::Passed => ("p", "passed"),
+            Cell::Unknown => ("u", "passed or not run"),
         }
     }
 }
@@ -122,11 +115,11 @@ fn meaning(level: Level, test: &TestReport, weakest: Option<&str>) -> String {
 fn cells(markup: &mut Markup, cells: &[(u64, Cell)]) {
     markup.element("span", &[("class", "cells")], |markup| {
         for (seed, cell) in cells {
-            let title = format!("seed {seed}: {}", cell.word());
-            let attributes = [("class", cell.class()), ("title", title.as_str())];
-            markup.element("span", &attributes, |markup| {
+            let (class, word) = cell.shown();
+            let title = format!("seed {seed}: {word}");
+            markup.element("span", &[("class", class), ("title", &title)], |markup| {
                 markup.text(&seed.to_string());
-                markup.leaf("i", &[("class", "sr")], &format!(" {}", cell.word()));
+                markup.leaf("i", &[("class", "sr")], &format!(" {word}"));
             });
         }
     });
@@ -134,9 +127,7 @@ fn cells(markup: &mut Markup, cells: &[(u64, Cell)]) {
 
 /// Draws the failing runs, each with place and message.
 fn failing(markup: &mut Markup, failures: &[FailureReport]) {
-    markup.element("details", &[], |markup| {
-        let title = plural(failures.len(), "failing run");
-        markup.leaf("summary", &[], &title);
+    markup.details(&plural(failures.len(), "failing run"), false, |markup| {
         markup.element("ul", &[("class", "runs")], |markup| {
             for failure in failures {
                 markup.element("li", &[], |markup| one(markup, failure));

@@ -1,6 +1,7 @@
 //! All tests, grouped by verdict: a card for each test with a finding, one line for any other test.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Page;
 use super::finding::{Card, class};
@@ -11,18 +12,10 @@ use crate::report::schema::{Report, TestReport, Verdict};
 /// Maximum number of findings that are initially unfolded.
 const OPEN: usize = 3;
 
-/// The content of a test's card.
-#[derive(Debug)]
-struct Content<'a> {
-    entry: &'a Entry<'a, 'a>,
-    full: Option<&'a TestReport>,
-    others: &'a [&'a TestReport],
-}
-
 /// Returns the verdicts in the report with their numbers of tests, the most serious ones first.
 pub(super) fn verdicts(report: &Report) -> Vec<(Verdict, usize)> {
     let mut verdicts = Verdict::ALL.to_vec();
-    verdicts.sort_by_key(|verdict| std::cmp::Reverse(human::weight(*verdict)));
+    verdicts.sort_by_key(|verdict| Reverse(human::weight(*verdict)));
     let count = |verdict: Verdict| {
         let tests = report.tests.iter();
         (verdict, tests.filter(|test| test.verdict == verdict).count())
@@ -44,35 +37,33 @@ pub(super) fn draw(markup: &mut Markup, report: &Report, view: &View<'_>, page: 
     // The tests whose cause is described in full in another test's card.
     let shared: BTreeMap<&str, Entry<'_, '_>> = found
         .iter()
-        .flat_map(|entry| &entry.tests()[1..])
+        .flat_map(|entry| &entry.tests[1..])
         .filter_map(|&test| {
             let own = human::entries(std::slice::from_ref(test), strict, &brief);
             Some((test.id.as_str(), own.into_iter().next()?))
         })
         .collect();
-    let mut contents: BTreeMap<&str, Content<'_>> = BTreeMap::new();
+    let past = |test: &TestReport| page.past.get(&test.id).map_or(&[][..], Vec::as_slice);
+    let mut cards: BTreeMap<&str, Card<'_>> = BTreeMap::new();
     for entry in &found {
-        let Some((&first, others)) = entry.tests().split_first() else { continue };
-        let full = Content { entry, full: None, others };
-        contents.insert(&first.id, full);
-        for other in others {
+        let Some((&test, others)) = entry.tests.split_first() else { continue };
+        cards.insert(&test.id, Card { test, entry, full: None, others, past: past(test) });
+        for &other in others {
             if let Some(entry) = shared.get(other.id.as_str()) {
-                let brief = Content { entry, full: Some(first), others: &[] };
-                contents.insert(&other.id, brief);
+                let (full, past) = (Some(test), past(other));
+                cards.insert(&other.id, Card { test: other, entry, full, others: &[], past });
             }
         }
     }
     let mut open = OPEN;
     for (verdict, count) in verdicts(report) {
         let tests = report.tests.iter().filter(|test| test.verdict == verdict);
-        let (mut cards, rows): (Vec<_>, Vec<_>) =
-            tests.partition(|test| contents.contains_key(test.id.as_str()));
-        cards.sort_by_key(|test| std::cmp::Reverse(Tone::of(test)));
+        let (mut found, rows): (Vec<&TestReport>, Vec<_>) =
+            tests.partition(|test| cards.contains_key(test.id.as_str()));
+        found.sort_by_key(|test| Reverse(Tone::of(test)));
         let id = format!("verdict-{}", verdict.name());
         let mut attributes = vec![("class", "group"), ("data-v", verdict.name())];
-        if !verdict.passes() {
-            attributes.push(("open", ""));
-        }
+        attributes.extend((!verdict.passes()).then_some(("open", "")));
         markup.element("details", &attributes, |markup| {
             let tone = class(tone(report, verdict));
             markup.element("summary", &[("id", &id)], |markup| {
@@ -84,20 +75,10 @@ pub(super) fn draw(markup: &mut Markup, report: &Report, view: &View<'_>, page: 
                 markup.text(" ");
                 markup.leaf("span", &[("class", "gloss")], verdict.meaning());
             });
-            for test in cards {
-                let Some(content) = contents.get(test.id.as_str()) else { continue };
-                let is_open = open > 0 && Tone::of(test) == Tone::Bad && content.full.is_none();
+            for card in found.iter().filter_map(|test| cards.get(test.id.as_str())) {
+                let is_open = open > 0 && Tone::of(card.test) == Tone::Bad && card.full.is_none();
                 open -= usize::from(is_open);
-                let card = Card {
-                    test,
-                    headline: content.entry.headline(),
-                    diagnostic: content.entry.diagnostic(),
-                    full: content.full,
-                    others: content.others,
-                    past: page.past.get(&test.id).map_or(&[], Vec::as_slice),
-                    is_open,
-                };
-                card.draw(markup, &report.run, view.sources);
+                card.draw(markup, is_open, &report.run, view.sources);
             }
             self::rows(markup, &rows);
         });
@@ -121,10 +102,8 @@ fn rows(markup: &mut Markup, tests: &[&TestReport]) {
 }
 
 fn row(markup: &mut Markup, test: &TestReport) {
-    let id = anchor(&test.id);
-    markup.element("li", &[("id", &id)], |markup| {
-        let address = format!("#{id}");
-        markup.leaf("a", &[("href", &address)], &test.name);
+    markup.element("li", &[("id", &anchor(&test.id))], |markup| {
+        markup.test_link(&test.id, &test.name);
         let mut facts = Vec::new();
         if test.choice_points > 0 {
             facts.push(format!("{} choice points", test.choice_points));
@@ -145,8 +124,6 @@ fn row(markup: &mut Markup, test: &TestReport) {
 }
 
 /// Returns the packages of a report, sorted.
-pub(super) fn packages(report: &Report) -> Vec<&str> {
-    let packages: std::collections::BTreeSet<&str> =
-        report.tests.iter().map(|test| test.package.as_str()).collect();
-    packages.into_iter().collect()
+pub(super) fn packages(report: &Report) -> BTreeSet<&str> {
+    report.tests.iter().map(|test| test.package.as_str()).collect()
 }

@@ -30,6 +30,36 @@ impl Markup {
         self.element(tag, attributes, |markup| markup.text(text));
     }
 
+    /// Adds content that a reader can fold, below a summary.
+    pub(super) fn details(
+        &mut self,
+        summary: &str,
+        is_open: bool,
+        content: impl FnOnce(&mut Markup),
+    ) {
+        let attributes: Attributes<'_> = if is_open { &[("open", "")] } else { &[] };
+        self.element("details", attributes, |markup| {
+            markup.leaf("summary", &[], summary);
+            content(markup);
+        });
+    }
+
+    /// Adds the head of a table.
+    pub(super) fn columns<'t>(&mut self, titles: impl IntoIterator<Item = &'t str>) {
+        self.element("thead", &[], |markup| {
+            markup.element("tr", &[], |markup| {
+                for title in titles {
+                    markup.leaf("th", &[("scope", "col")], title);
+                }
+            });
+        });
+    }
+
+    /// Adds a link to a test of the page.
+    pub(super) fn test_link(&mut self, id: &str, text: &str) {
+        self.leaf("a", &[("href", &format!("#{}", anchor(id)))], text);
+    }
+
     /// Adds a start tag. Void elements have no content and no end tag.
     pub(super) fn open(&mut self, tag: &'static str, attributes: Attributes<'_>) {
         self.html.push('<');
@@ -97,19 +127,11 @@ impl Markup {
             let (before, address) = rest.split_at(start);
             let end = address.find(char::is_whitespace).unwrap_or(address.len());
             self.text(before);
-            self.link(&address[..end], &address[..end]);
+            let attributes = [("href", &address[..end]), ("rel", "noreferrer")];
+            self.leaf("a", &attributes, &address[..end]);
             rest = &address[end..];
         }
         self.text(rest);
-    }
-
-    /// Adds a link, or only its text if the address is not a web address, such as `javascript:`.
-    pub(super) fn link(&mut self, address: &str, text: &str) {
-        if address.starts_with("https://") || address.starts_with("http://") {
-            self.leaf("a", &[("href", address), ("rel", "noreferrer")], text);
-        } else {
-            self.text(text);
-        }
     }
 
     /// Returns the HTML.
@@ -163,8 +185,8 @@ mod tests {
             "<code>a&lt;b&gt;</code> see <a href=\"https://x.org/&lt;y&gt;\" \
              rel=\"noreferrer\">https://x.org/&lt;y&gt;</a>\nend"
         );
-        let html = written(|markup| markup.link("javascript:alert(1)", "why"));
-        assert_eq!(html, "why");
+        let html = written(|markup| markup.rich("javascript:alert(1)"));
+        assert_eq!(html, "javascript:alert(1)");
     }
 
     #[test]

@@ -2,45 +2,33 @@
 
 use std::collections::BTreeSet;
 
+use super::comparison::side;
 use super::markup::Markup;
+use super::snippet;
 use crate::report::human::{Sources, state_name};
 use crate::report::schema::{Race, SharedState, TestReport, Verdict};
 
-/// What one test does while no other test runs.
-#[derive(Debug)]
-struct Turn<'a> {
-    /// Name of the test.
-    test: &'a str,
-    /// What the test does, after its name; empty if it runs completely.
-    does: String,
-}
-
-impl<'a> Turn<'a> {
-    fn whole(test: &'a str) -> Self {
-        Turn { test, does: String::new() }
-    }
-}
+/// What one test does while no other test runs: its name, and what it does, after the name; empty if
+/// it runs completely.
+type Turn<'a> = (&'a str, String);
 
 /// Returns the turns of a forced interleaving: one of the two tests runs in the middle of the
 /// other.
 fn turns<'a>(test: &'a str, race: &'a Race) -> Vec<Turn<'a>> {
     let (outer, inner) =
         if race.inner { (race.with.as_str(), test) } else { (test, race.with.as_str()) };
-    let turn = |test, does: String| Turn { test, does };
     // Accesses are numbered from 0, as in the command that reproduces the race.
-    let stops = format!("stops at access {}", race.interrupt_at);
-    let first = turn(outer, stops);
+    let stops = |access: u64| format!("stops at access {access}");
+    let first = (outer, stops(race.interrupt_at));
     match race.pause_at {
-        None => vec![
-            first,
-            turn(inner, "runs completely".to_owned()),
-            turn(outer, "continues".to_owned()),
-        ],
+        None => {
+            vec![first, (inner, "runs completely".to_owned()), (outer, "continues".to_owned())]
+        }
         Some(pause) => vec![
             first,
-            turn(inner, format!("stops at access {pause}")),
-            turn(outer, "continues to its end".to_owned()),
-            turn(inner, "continues".to_owned()),
+            (inner, stops(pause)),
+            (outer, "continues to its end".to_owned()),
+            (inner, "continues".to_owned()),
         ],
     }
 }
@@ -48,64 +36,56 @@ fn turns<'a>(test: &'a str, race: &'a Race) -> Vec<Turn<'a>> {
 /// Draws the run alone and the run after or together with other tests, side by side. Draws nothing
 /// for a test that does not depend on others.
 pub(super) fn draw(markup: &mut Markup, test: &TestReport, sources: &Sources) {
-    let alone = || vec![Turn::whole(&test.name)];
-    if let (true, Some(order)) = (test.verdict.is_of_order(), &test.order) {
-        let is_victim = test.verdict == Verdict::OrderDependentVictim;
-        let first =
-            order.sets.first().unwrap_or(if is_victim { &order.polluters } else { &order.setters });
-        let (passes, fails) = if is_victim { ("passes", "fails") } else { ("fails", "passes") };
-        let before = first.iter().map(|name| Turn::whole(name));
-        let after: Vec<Turn<'_>> = before.chain(alone()).collect();
-        markup.leaf("h4", &[], "Alone, and after other tests");
-        markup.element("div", &[("class", "two")], |markup| {
-            side(markup, test, ("Alone", passes), &alone(), &[], sources);
-            let states = order.state.as_slice();
-            side(markup, test, ("After", fails), &after, states, sources);
-        });
-    } else if let Some(race) = &test.race {
-        markup.leaf("h4", &[], "Alone, and at the same time as another test");
-        markup.element("div", &[("class", "two")], |markup| {
-            side(markup, test, ("Alone", "passes"), &alone(), &[], sources);
-            let states = std::slice::from_ref(&race.state);
-            let turns = turns(&test.name, race);
-            side(markup, test, ("Together", "fails"), &turns, states, sources);
-        });
-    }
+    let whole = |name| (name, String::new());
+    let alone = [whole(test.name.as_str())];
+    let is_brittle = test.order.is_some() && test.verdict == Verdict::OrderDependentBrittle;
+    let (title, label, turns, states) = match (&test.order, &test.race) {
+        (Some(order), _) if test.verdict.is_of_order() => {
+            let all = if is_brittle { &order.setters } else { &order.polluters };
+            let first = order.sets.first().unwrap_or(all).iter().map(|name| whole(name));
+            let turns = first.chain(alone.clone()).collect();
+            ("Alone, and after other tests", "After", turns, order.state.as_slice())
+        }
+        (_, Some(race)) => {
+            let title = "Alone, and at the same time as another test";
+            (title, "Together", turns(&test.name, race), std::slice::from_ref(&race.state))
+        }
+        _ => return,
+    };
+    let (passes, fails) = if is_brittle { ("fails", "passes") } else { ("passes", "fails") };
+    markup.leaf("h4", &[], title);
+    markup.element("div", &[("class", "two")], |markup| {
+        for (label, outcome, turns, states) in
+            [("Alone", passes, &alone[..], &[][..]), (label, fails, &turns, states)]
+        {
+            side(markup, label, outcome, |markup| draw_turns(markup, test, turns, states, sources));
+        }
+    });
 }
 
-fn side(
+fn draw_turns(
     markup: &mut Markup,
     test: &TestReport,
-    (title, outcome): (&str, &'static str),
     turns: &[Turn<'_>],
     states: &[SharedState],
     sources: &Sources,
 ) {
-    markup.element("div", &[("class", outcome)], |markup| {
-        markup.element("h5", &[], |markup| {
-            markup.text(title);
-            let text = format!(": the test {outcome}");
-            markup.leaf("span", &[("class", "outcome")], &text);
-        });
-        // The accesses of a test are shown only at its first turn.
-        let mut shown = BTreeSet::new();
-        markup.element("ol", &[("class", "tests")], |markup| {
-            for turn in turns {
-                markup.element("li", &[], |markup| {
-                    markup.leaf("code", &[], turn.test);
-                    if !turn.does.is_empty() {
-                        markup.text(" ");
-                        markup.text(&turn.does);
-                    }
-                    if shown.insert(turn.test) {
-                        let is_own = turn.test == test.name;
-                        states
-                            .iter()
-                            .for_each(|state| act(markup, turn.test, is_own, state, sources));
-                    }
-                });
-            }
-        });
+    // The accesses of a test are shown only at its first turn.
+    let mut shown = BTreeSet::new();
+    markup.element("ol", &[("class", "tests")], |markup| {
+        for (name, does) in turns {
+            markup.element("li", &[], |markup| {
+                markup.leaf("code", &[], name);
+                if !does.is_empty() {
+                    markup.text(" ");
+                    markup.text(does);
+                }
+                if shown.insert(name) {
+                    let is_own = *name == test.name;
+                    states.iter().for_each(|state| act(markup, name, is_own, state, sources));
+                }
+            });
+        }
     });
 }
 
@@ -125,10 +105,7 @@ fn act(markup: &mut Markup, test: &str, is_own: bool, state: &SharedState, sourc
 /// Draws a line of a test's source with what it does to the state.
 fn place(markup: &mut Markup, file: &str, line: u32, does: &str, sources: &Sources) {
     markup.element("div", &[("class", "act")], |markup| {
-        markup.leaf("small", &[], &format!("{file}:{line}"));
-        if let Some(text) = sources.line(file, line) {
-            markup.leaf("code", &[("class", "src")], text.trim());
-        }
+        snippet::line(markup, file, line, sources);
         markup.element("small", &[("class", "object")], |markup| markup.rich(does));
     });
 }
@@ -141,7 +118,7 @@ mod tests {
         let race =
             Race { with: "other".to_owned(), inner, interrupt_at: 2, pause_at, ..Race::default() };
         let turns = turns("own", &race);
-        let words = turns.iter().map(|turn| format!("{} {}", turn.test, turn.does));
+        let words = turns.iter().map(|(test, does)| format!("{test} {does}"));
         words.collect()
     }
 

@@ -2,20 +2,27 @@
 
 use std::collections::BTreeMap;
 
+use indexmap::IndexMap;
+
 use super::markup::Markup;
 use crate::report::human::{Mark, Sources, span};
 
 /// Number of lines shown before and after a marked one.
 const CONTEXT: u32 = 2;
 
+/// Draws a place and its line of the source.
+pub(super) fn line(markup: &mut Markup, file: &str, line: u32, sources: &Sources) {
+    markup.leaf("small", &[], &format!("{file}:{line}"));
+    if let Some(text) = sources.line(file, line) {
+        markup.leaf("code", &[("class", "src")], text.trim());
+    }
+}
+
 /// Draws the places of a finding by file, in the order in which the files first occur.
 pub(super) fn places(markup: &mut Markup, places: &[Mark], sources: &Sources) {
-    let mut files: Vec<(&str, Vec<&Mark>)> = Vec::new();
+    let mut files: IndexMap<&str, Vec<&Mark>> = IndexMap::new();
     for place in places {
-        match files.iter_mut().find(|(file, _)| *file == place.file) {
-            Some((_, places)) => places.push(place),
-            None => files.push((&place.file, vec![place])),
-        }
+        files.entry(&place.file).or_default().push(place);
     }
     for (file, places) in files {
         let content = sources.read(file);
@@ -102,8 +109,6 @@ fn row(markup: &mut Markup, number: u32, text: &str, source: &str, places: Optio
     });
     for place in places.iter().filter(|place| !place.label.is_empty()) {
         let class = if place.is_primary { "why hit" } else { "why also" };
-        markup.element("div", &[("class", class)], |markup| {
-            markup.rich(&place.label);
-        });
+        markup.element("div", &[("class", class)], |markup| markup.rich(&place.label));
     }
 }

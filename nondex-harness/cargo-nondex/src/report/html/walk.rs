@@ -25,14 +25,7 @@ pub(super) fn lanes(markup: &mut Markup, walk: &Walk, sources: &Sources) {
         let attributes =
             [("tabindex", "0"), ("aria-label", "Steps of the threads: use the arrow keys")];
         markup.element("table", &attributes, |markup| {
-            markup.element("thead", &[], |markup| {
-                markup.element("tr", &[], |markup| {
-                    markup.leaf("th", &[("scope", "col")], "#");
-                    for thread in &walk.threads {
-                        markup.leaf("th", &[("scope", "col")], thread);
-                    }
-                });
-            });
+            markup.columns(["#"].into_iter().chain(walk.threads.iter().map(String::as_str)));
             markup.element("tbody", &[], |markup| {
                 for at in 0..walk.steps.len() {
                     step(markup, walk, at, sources);
@@ -72,10 +65,7 @@ fn step(markup: &mut Markup, walk: &Walk, at: usize, sources: &Sources) {
                 }
                 markup.leaf("b", &[], &step.what);
                 if let Some((file, line)) = step.place.as_ref().filter(|_| !step.is_delay) {
-                    markup.leaf("small", &[], &format!("{file}:{line}"));
-                    if let Some(text) = sources.line(file, *line) {
-                        markup.leaf("code", &[("class", "src")], text.trim());
-                    }
+                    snippet::line(markup, file, *line, sources);
                 }
                 if let Some(object) = &step.conflict {
                     markup.element("small", &[("class", "object")], |markup| {

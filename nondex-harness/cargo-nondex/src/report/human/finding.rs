@@ -33,7 +33,7 @@ const DIFFERENCE_LINES: usize = 12;
 /// Returns the entry about a test. Returns `None` if the test is stable, if it has a
 /// [cause](super::cause), or if it was not run and the view is not verbose.
 pub(super) fn entry<'r, 's>(test: &'r TestReport, view: &View<'s>) -> Option<Entry<'r, 's>> {
-    let remark = |why: Vec<String>| Some(Entry::Remark(test, why.join("; ")));
+    let remark = |why: Vec<String>| Some(Entry::remark(test, &why.join("; ")));
     let other = |what: &str| Some(Entry::shown(vec![test], other(test, what, view)));
     if let Some(known) = &test.known {
         return remark(vec![known.to_string()]);
