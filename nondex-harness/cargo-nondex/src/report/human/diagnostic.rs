@@ -6,9 +6,10 @@ use std::ops::Range;
 
 use annotate_snippets::renderer::DEFAULT_TERM_WIDTH;
 use annotate_snippets::{
-    Annotation, AnnotationKind, Element, Group, Level, Origin, Padding, Renderer, Snippet,
+    AnnotationKind, Element, Group, Level, Origin, Padding, Renderer, Snippet,
 };
 use anstream::adapter::strip_str;
+use indexmap::IndexMap;
 
 use super::View;
 use super::sources::Sources;
@@ -41,15 +42,11 @@ nondex_core::words!(Severity { Error = "error", Warning = "warning", Note = "not
 pub(in crate::report) struct Diagnostic<'s> {
     sources: &'s Sources,
     is_brief: bool,
-    /// The marked lines, one entry for each label.
-    marked: Vec<(String, u32)>,
     /// All places, including those that a brief finding does not show.
     marks: Vec<Mark>,
     severity: Severity,
     code: String,
     headline: String,
-    /// Source files and unreadable places, in the order of their first mark.
-    parts: Vec<Part>,
     notes: Vec<Note>,
 }
 
@@ -77,21 +74,6 @@ pub(in crate::report) struct Note {
     pub text: String,
 }
 
-/// Annotations of places.
-#[derive(Debug)]
-enum Part {
-    /// A source file with annotated lines.
-    Source {
-        path: String,
-        source: String,
-        annotations: Vec<Annotation<'static>>,
-        /// Ranges and texts of the annotations, to avoid duplicates.
-        labels: Vec<(Range<usize>, Option<String>)>,
-    },
-    /// The position of a place whose source is unreadable, and its annotation.
-    Unreadable(Vec<Element<'static>>),
-}
-
 impl<'s> Diagnostic<'s> {
     /// Creates a diagnostic that begins with `severity[code]: headline`.
     pub(super) fn new(
@@ -103,12 +85,10 @@ impl<'s> Diagnostic<'s> {
         Diagnostic {
             sources: view.sources,
             is_brief: view.brief,
-            marked: Vec::new(),
             marks: Vec::new(),
             severity,
             code: code.to_string(),
             headline,
-            parts: Vec::new(),
             notes: Vec::new(),
         }
     }
@@ -117,80 +97,74 @@ impl<'s> Diagnostic<'s> {
     /// file of the first mark follows `-->`. If the line cannot be read, only its position is
     /// shown.
     pub(super) fn primary(&mut self, place: Location<'_>, label: String) {
-        self.mark(AnnotationKind::Primary, place, label);
+        self.mark(place, label, true);
     }
 
     /// Marks a related source line in the same way.
     ///
     /// A brief finding shows only the first places and omits the others.
     pub(super) fn secondary(&mut self, place: Location<'_>, label: String) {
-        self.mark(AnnotationKind::Context, place, label);
+        self.mark(place, label, false);
     }
 
-    /// Returns whether a brief finding may have another label at this line.
-    fn has_room_for(&self, file: &str, line: u32) -> bool {
-        let lines: BTreeSet<(&str, u32)> =
-            self.marked.iter().map(|(file, line)| (&**file, *line)).collect();
-        let is_marked = lines.contains(&(file, line));
-        self.marked.len() < MAX_LABELS && (is_marked || lines.len() < MAX_PLACES)
+    fn mark(&mut self, place: Location<'_>, label: String, is_primary: bool) {
+        let (file, line, column) = place;
+        self.marks.push(Mark { file: file.to_owned(), line, column, label, is_primary });
+    }
+
+    /// Returns the marks that the text shows.
+    fn shown(&self) -> Vec<&Mark> {
+        let mut shown: Vec<&Mark> = Vec::new();
+        for mark in &self.marks {
+            let has_room = || {
+                let lines: BTreeSet<_> = shown.iter().map(|one| (&one.file, one.line)).collect();
+                let is_marked = lines.contains(&(&mark.file, mark.line));
+                shown.len() < MAX_LABELS && (is_marked || lines.len() < MAX_PLACES)
+            };
+            if !self.is_brief || has_room() {
+                shown.push(mark);
+            }
+        }
+        shown
     }
 
     /// Returns whether this line is shown.
     pub(super) fn has_marked(&self, file: &str, line: u32) -> bool {
-        self.marked.iter().any(|(marked, at)| (marked.as_str(), *at) == (file, line))
+        self.shown().iter().any(|mark| (mark.file.as_str(), mark.line) == (file, line))
     }
 
-    fn mark(&mut self, kind: AnnotationKind, place: Location<'_>, label: String) {
-        let (file, line, column) = place;
-        self.marks.push(Mark {
-            file: file.to_owned(),
-            line,
-            column,
-            label: strip_str(&label).to_string(),
-            is_primary: matches!(kind, AnnotationKind::Primary),
-        });
-        if self.is_brief && !self.has_room_for(file, line) {
-            return;
-        }
-        self.marked.push((file.to_owned(), line));
-        let label = Some(label).filter(|label| !label.is_empty());
-        let known = self.parts.iter_mut().find_map(|part| match part {
-            Part::Source { path, source, annotations, labels } if path == file => {
-                Some((source, annotations, labels))
+    /// Returns the source files with annotated lines, and the places whose source is unreadable, in
+    /// the order of their first mark.
+    fn places(&self) -> Vec<Element<'static>> {
+        let shown = self.shown();
+        let mut drawn = BTreeSet::new();
+        let mut places = Vec::new();
+        for mark in &shown {
+            let source = self.sources.read(&mark.file);
+            let Some(source) = source.filter(|source| mark.span(source).is_some()) else {
+                places.extend(mark.unreadable());
+                continue;
+            };
+            if !drawn.insert(&mark.file) {
+                continue;
             }
-            _ => None,
-        });
-        if let Some((source, annotations, labels)) = known {
-            if let Some(span) = span(source, line, column) {
-                let remark = (span.clone(), label.clone());
-                if !labels.contains(&remark) {
-                    labels.push(remark);
-                    annotations.push(kind.span(span).label(label));
+            // Of equal labels at one place, only the first is drawn.
+            let mut labels = IndexMap::new();
+            for other in shown.iter().filter(|other| other.file == mark.file) {
+                if let Some(span) = other.span(&source) {
+                    labels.entry((span, other.text())).or_insert(other.is_primary);
                 }
-                return;
             }
-        } else if let Some(source) = self.sources.read(file)
-            && let Some(span) = span(&source, line, column)
-        {
-            self.parts.push(Part::Source {
-                path: file.to_owned(),
-                source,
-                annotations: vec![kind.span(span.clone()).label(label.clone())],
-                labels: vec![(span, label)],
+            let annotations = labels.into_iter().map(|((span, label), is_primary)| {
+                let primary = AnnotationKind::Primary;
+                let kind = if is_primary { primary } else { AnnotationKind::Context };
+                kind.span(span).label(label.map(str::to_owned))
             });
-            return;
+            let annotations: Vec<_> = annotations.collect();
+            let snippet = Snippet::source(source).path(mark.file.clone());
+            places.push(snippet.annotations(annotations).into());
         }
-        // The file is unreadable, or has changed since the run.
-        let mut origin = Origin::path(file.to_owned()).line(line as usize);
-        if let Some(column) = column {
-            origin = origin.char_column(column as usize);
-        }
-        let mut elements = vec![origin.into()];
-        if let Some(label) = label {
-            elements.push(Padding.into());
-            elements.push(Level::NOTE.no_name().message(label).into());
-        }
-        self.parts.push(Part::Unreadable(elements));
+        places
     }
 
     /// Adds ` = label: message`. Further lines of the message are aligned below its first. Escape
@@ -230,9 +204,11 @@ impl<'s> Diagnostic<'s> {
         &self.headline
     }
 
-    /// Returns the marked places, in the order of the text.
-    pub(in crate::report) fn marks(&self) -> &[Mark] {
-        &self.marks
+    /// Returns the marked places, in the order of the text, without escape sequences.
+    pub(in crate::report) fn marks(&self) -> Vec<Mark> {
+        let plain =
+            |mark: &Mark| Mark { label: strip_str(&mark.label).to_string(), ..mark.clone() };
+        self.marks.iter().map(plain).collect()
     }
 
     /// Returns the notes, in the order of the text.
@@ -253,20 +229,40 @@ impl<'s> Diagnostic<'s> {
             Severity::Warning => Level::WARNING,
             Severity::Note => Level::NOTE,
         };
+        let places = self.places();
         let group = Group::with_title(level.primary_title(self.headline).id(self.code));
         let notes = self.notes.into_iter().map(|note| -> Element<'static> {
             Level::NOTE.with_name(note.label).message(note.text).into()
         });
-        let places = self.parts.into_iter().flat_map(|part| match part {
-            Part::Source { path, source, annotations, .. } => {
-                let snippet = Snippet::source(source).path(path);
-                vec![snippet.annotations(annotations).into()]
-            }
-            Part::Unreadable(elements) => elements,
-        });
         let group = group.elements(places).elements(notes);
         let text = Renderer::styled().term_width(DEFAULT_TERM_WIDTH).render(&[group]);
         text.lines().map(str::trim_end).chain([""]).flat_map(|line| [line, "\n"]).collect()
+    }
+}
+
+impl Mark {
+    fn span(&self, source: &str) -> Option<Range<usize>> {
+        span(source, self.line, self.column)
+    }
+
+    /// Returns the label, unless it is empty.
+    fn text(&self) -> Option<&str> {
+        Some(self.label.as_str()).filter(|label| !label.is_empty())
+    }
+
+    /// Returns the position and the label for a file that is unreadable, or has changed since the
+    /// run.
+    fn unreadable(&self) -> Vec<Element<'static>> {
+        let mut origin = Origin::path(self.file.clone()).line(self.line as usize);
+        if let Some(column) = self.column {
+            origin = origin.char_column(column as usize);
+        }
+        let mut elements = vec![origin.into()];
+        if let Some(label) = self.text() {
+            elements.push(Padding.into());
+            elements.push(Level::NOTE.no_name().message(label.to_owned()).into());
+        }
+        elements
     }
 }
 
