@@ -314,9 +314,9 @@ impl<'a> States<'a> {
     /// Returns whether this is a static of a dependency.
     pub(super) fn is_foreign(&self, state: &StateId) -> bool {
         let found = self.symbols.at(state);
-        let cwd = &self.processes.suite.binary.cwd;
+        let workspace = self.workspace.at(&self.processes.suite.binary.cwd);
         let is_own = |known: &&Static| {
-            known.file.as_ref().is_some_and(|file| self.workspace.user_file(file, cwd).is_some())
+            known.file.as_ref().is_some_and(|file| workspace.user_file(file).is_some())
         };
         !found.is_empty() && !found.iter().any(is_own)
     }
@@ -344,8 +344,8 @@ impl<'a> States<'a> {
             name,
             confirmed: part.confirmed,
             defined: place.map(|(file, line)| {
-                let cwd = &self.processes.suite.binary.cwd;
-                let of_user = self.workspace.user_file(&file, cwd);
+                let workspace = self.workspace.at(&self.processes.suite.binary.cwd);
+                let of_user = workspace.user_file(&file);
                 // The file of a dependency is below cargo's own folder.
                 let file = of_user.unwrap_or_else(|| portable_path(&file).to_owned());
                 Line { file, line }
@@ -361,8 +361,8 @@ impl<'a> States<'a> {
 
     /// Returns the nearest line of the user's code in the stack of an access.
     pub(super) fn line(&self, access: &AccessRecord) -> Option<Line> {
-        let cwd = &self.processes.suite.binary.cwd;
-        let (file, line) = self.workspace.nearest(&access.stack, cwd)?;
+        let workspace = self.workspace.at(&self.processes.suite.binary.cwd);
+        let (file, line) = workspace.nearest(&access.stack)?;
         Some(Line { file, line })
     }
 

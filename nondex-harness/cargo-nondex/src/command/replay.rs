@@ -83,14 +83,14 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
         console.note(&note);
     }
     let runs = Runs::new((&project, suite), &finding, &spec, args, &records.0, &stop)?;
-    let workspace = Workspace::new(root.clone());
+    let workspace = Workspace::new(root.clone()).at(&binary.cwd);
     // Place of a failure or, if the run did not end by itself, of a thread. For a doctest, this is
     // the place in its source file.
     let place_of = |run: &Run| {
         let failure = run.failure.as_ref()?;
         let (file, line) = match (&failure.file, failure.line) {
             (Some(file), Some(line)) => (file.clone(), line),
-            _ => workspace.nearest_of_stacks(&run.stacks, &binary.cwd)?,
+            _ => workspace.nearest_of_stacks(&run.stacks)?,
         };
         let of_doctest = in_doctest.and_then(|place| place.in_source(root, &file, line));
         Some(of_doctest.map_or((file, line), |found| (found.file, found.line)))
@@ -112,7 +112,7 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
         None => runs.shown(console)?,
     };
     if let Some(trace) = verdict::traced(&run).filter(|_| console.format != MessageFormat::Json) {
-        console.text(&schedule::text(trace, &workspace, &binary.cwd));
+        console.text(&schedule::text(trace, &workspace));
     }
     verdict::judge(&finding, is_recorded, &run, place_of(&run), &traced_sites, warnings, console)
 }

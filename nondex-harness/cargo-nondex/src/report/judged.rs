@@ -36,6 +36,7 @@ pub fn report(
 ) -> TestReport {
     let evidence = runs.judged_by(judgement);
     let question = Question::new(&test.name, options, evidence);
+    let workspace = &workspace.at(&suite.binary.cwd);
     let basis = Basis {
         suite,
         test,
@@ -151,7 +152,7 @@ fn failures(report: &mut TestReport, failing: &[(&RunSpec, &Run)], basis: &Basis
         let mut failure = runs::failure(&report.id, spec, run, usual, basis.evidence);
         if failure.file.is_none() {
             // A run that did not end has no panic, so the place is that of its stacks.
-            let place = basis.workspace.nearest_of_stacks(&run.stacks, basis.cwd());
+            let place = basis.workspace.nearest_of_stacks(&run.stacks);
             (failure.file, failure.line) = place.unzip();
         }
         failure
@@ -172,8 +173,8 @@ fn output(report: &mut TestReport, failing: &[(&RunSpec, &Run)], basis: &Basis<'
 
 /// Records how the threads were scheduled, and what a thread did between two operations of another.
 fn schedules(report: &mut TestReport, failing: &[(&RunSpec, &Run)], basis: &Basis<'_>) {
-    let (evidence, workspace, cwd) = (basis.evidence, basis.workspace, basis.cwd());
-    report.scheduled = scheduled::report(evidence, failing, basis.conclusion(), workspace, cwd);
+    let Basis { evidence, workspace, .. } = *basis;
+    report.scheduled = scheduled::report(evidence, failing, basis.conclusion(), workspace);
     let Some(Conclusion::Dependent(dependence)) = basis.conclusion() else { return };
     if let Some((group, schedule, trace)) = scheduled::traced(dependence) {
         let failure = group.failure.as_ref();
@@ -182,7 +183,7 @@ fn schedules(report: &mut TestReport, failing: &[(&RunSpec, &Run)], basis: &Basi
             Some(_) => interleaving::End::Waiting,
             None => interleaving::End::Failed(place),
         };
-        report.interleaving = interleaving::report(trace, end, workspace, cwd);
+        report.interleaving = interleaving::report(trace, end, workspace);
     }
 }
 

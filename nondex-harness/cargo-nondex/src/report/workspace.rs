@@ -10,12 +10,19 @@ const FOREIGN: [&str; 2] = ["target", "vendor"];
 #[derive(Clone, Debug)]
 pub struct Workspace {
     root: Utf8PathBuf,
+    /// Directory in which the test runs. Relative paths in its frames may be relative to it.
+    cwd: Utf8PathBuf,
 }
 
 impl Workspace {
     /// Creates the workspace at `root`, an absolute path.
-    pub const fn new(root: Utf8PathBuf) -> Self {
-        Workspace { root }
+    pub fn new(root: Utf8PathBuf) -> Self {
+        Workspace { cwd: root.clone(), root }
+    }
+
+    /// Returns the workspace for tests that run in `cwd`.
+    pub fn at(&self, cwd: &Utf8Path) -> Self {
+        Workspace { cwd: cwd.to_owned(), ..self.clone() }
     }
 
     /// Returns the root.
@@ -32,41 +39,39 @@ impl Workspace {
     /// Returns whether the file of a [`Site`](nondex_core::Site) is in the workspace. Checks that
     /// the file exists below the root, since the paths of dependencies and std are relative, too.
     pub fn is_users(&self, file: &str) -> bool {
-        self.user_file(file, &self.root).is_some()
+        self.relative(file, &self.root).is_some()
     }
 
     /// Returns the path of a source file relative to the root, or `None` if the file is not in the
-    /// workspace. A relative `file` may be relative to the root or to `cwd`.
-    pub fn user_file(&self, file: &str, cwd: &Utf8Path) -> Option<String> {
-        [&self.root, cwd].into_iter().find_map(|base| {
-            let path = base.join(file);
-            let relative = path.strip_prefix(&self.root).ok()?;
-            let first = relative.components().next()?;
-            // Keeps a leading `./`, which distinguishes places in a doctest from places in the
-            // file that contains it.
-            let inner = path.as_str().strip_prefix(self.root.as_str());
-            let text = inner.map_or(relative.as_str(), |inner| inner.trim_start_matches('/'));
-            (!FOREIGN.contains(&first.as_str()) && path.is_file()).then(|| text.to_owned())
-        })
+    /// workspace. A relative `file` may be relative to the root or to the test's directory.
+    pub fn user_file(&self, file: &str) -> Option<String> {
+        [&self.root, &self.cwd].into_iter().find_map(|base| self.relative(file, base))
+    }
+
+    fn relative(&self, file: &str, base: &Utf8Path) -> Option<String> {
+        let path = base.join(file);
+        let relative = path.strip_prefix(&self.root).ok()?;
+        let first = relative.components().next()?;
+        // Keeps a leading `./`, which distinguishes places in a doctest from places in the file
+        // that contains it.
+        let inner = path.as_str().strip_prefix(self.root.as_str());
+        let text = inner.map_or(relative.as_str(), |inner| inner.trim_start_matches('/'));
+        (!FOREIGN.contains(&first.as_str()) && path.is_file()).then(|| text.to_owned())
     }
 
     /// Returns the innermost frame in the workspace: file, relative to the root, and line.
-    pub fn nearest_of_users(&self, frames: &[Frame], cwd: &Utf8Path) -> Option<(String, u32)> {
-        frames.iter().find_map(|frame| Some((self.user_file(&frame.file, cwd)?, frame.line)))
+    pub fn nearest_of_users(&self, frames: &[Frame]) -> Option<(String, u32)> {
+        frames.iter().find_map(|frame| Some((self.user_file(&frame.file)?, frame.line)))
     }
 
     /// Returns the innermost frame in the workspace, of the first of these stacks that has one.
-    pub fn nearest_of_stacks(
-        &self,
-        stacks: &[Vec<Frame>],
-        cwd: &Utf8Path,
-    ) -> Option<(String, u32)> {
-        stacks.iter().find_map(|stack| self.nearest_of_users(stack, cwd))
+    pub fn nearest_of_stacks(&self, stacks: &[Vec<Frame>]) -> Option<(String, u32)> {
+        stacks.iter().find_map(|stack| self.nearest_of_users(stack))
     }
 
     /// Returns the innermost frame in the workspace or, if there is none, in a dependency.
-    pub fn nearest(&self, frames: &[Frame], cwd: &Utf8Path) -> Option<(String, u32)> {
-        self.nearest_of_users(frames, cwd).or_else(|| {
+    pub fn nearest(&self, frames: &[Frame]) -> Option<(String, u32)> {
+        self.nearest_of_users(frames).or_else(|| {
             let frame = frames.iter().find(|frame| is_dependency(&frame.file))?;
             Some((frame.file.clone(), frame.line))
         })
@@ -96,7 +101,7 @@ mod tests {
             fs::create_dir_all(root.join(file).parent().unwrap()).unwrap();
             fs::write(root.join(file), "").unwrap();
         }
-        let workspace = Workspace::new(root.to_owned());
+        let workspace = Workspace::new(root.to_owned()).at(Utf8Path::new("/elsewhere"));
         let absolute = root.join("member/src/lib.rs").to_string();
         let vendored = root.join("vendor/dep/src/lib.rs").to_string();
         for (file, expected) in [
@@ -110,8 +115,7 @@ mod tests {
             ("/elsewhere/src/lib.rs", None),
             ("", None),
         ] {
-            let cwd = Utf8Path::new("/elsewhere");
-            assert_eq!(workspace.user_file(file, cwd).as_deref(), expected, "{file}");
+            assert_eq!(workspace.user_file(file).as_deref(), expected, "{file}");
             assert_eq!(workspace.is_users(file), expected.is_some(), "{file}");
         }
     }

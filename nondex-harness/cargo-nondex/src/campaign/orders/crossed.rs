@@ -126,8 +126,8 @@ impl OrderCampaign<'_> {
                 continue;
             }
             let passes = fails(Selection::Except(vec![scope(site)])) == Some(false);
-            let (case, cwd) = (drawn.tests[made_by], &drawn.suite.binary.cwd);
-            found.push(culprits::of_point(point, passes, case, cwd, &self.workspace));
+            let workspace = self.workspace.at(&drawn.suite.binary.cwd);
+            found.push(culprits::of_point(point, passes, drawn.tests[made_by], &workspace));
         }
         found
     }

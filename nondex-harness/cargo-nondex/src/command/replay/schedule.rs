@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 
-use camino::Utf8Path;
 use nondex_core::{Trace, TracedOperation};
 
 use crate::report::trace;
@@ -13,7 +12,7 @@ pub(super) const MOST: u64 = 1_000_000;
 
 /// Returns the operations in execution order. Each line has the virtual time in microseconds, the
 /// thread, the operation, its object, and the nearest line of the user's code.
-pub(super) fn text(trace: &Trace, workspace: &Workspace, cwd: &Utf8Path) -> String {
+pub(super) fn text(trace: &Trace, workspace: &Workspace) -> String {
     let mut text = String::from("schedule: µs, thread, operation, object, line\n");
     if trace.skipped > 0 {
         let _ = writeln!(text, "    {} operations are left out", trace.skipped);
@@ -43,7 +42,7 @@ pub(super) fn text(trace: &Trace, workspace: &Workspace, cwd: &Utf8Path) -> Stri
             let _ = write!(text, ", {length} ns");
         }
         let frames = trace::frames(trace, operation);
-        if let Some((file, line)) = workspace.nearest(frames, cwd) {
+        if let Some((file, line)) = workspace.nearest(frames) {
             let _ = write!(text, ", at {file}:{line}");
         }
         text.push('\n');
@@ -101,7 +100,7 @@ mod tests {
         };
         let workspace = Workspace::new("/nowhere".into());
         assert_eq!(
-            text(&trace, &workspace, Utf8Path::new("/nowhere")),
+            text(&trace, &workspace),
             "schedule: µs, thread, operation, object, line\n    \
                  2 operations are left out\n       \
                     1.200  0.1 `worker`: fetch_add #1, 1 -> 2\n       \

@@ -1,6 +1,5 @@
 //! The basis of a test's report.
 
-use camino::Utf8Path;
 use nondex_core::{Level, RunSpec};
 
 use super::runs::failing_runs;
@@ -22,6 +21,7 @@ pub(super) struct Basis<'a> {
     pub(super) options: &'a Options,
     /// The requested options.
     pub(super) requested: &'a Options,
+    /// The workspace, with the directory in which the test runs.
     pub(super) workspace: &'a Workspace,
     pub(super) runs: &'a Runs,
     /// The runs that the judgement is based on.
@@ -50,10 +50,6 @@ impl<'a> Basis<'a> {
     /// Returns the question that the judgement answers.
     pub(super) fn question(&self) -> Question<'a> {
         Question::new(&self.test.name, self.options, self.evidence)
-    }
-
-    pub(super) fn cwd(&self) -> &'a Utf8Path {
-        &self.suite.binary.cwd
     }
 
     /// Returns the spec of the clean run.

@@ -46,12 +46,7 @@ pub(super) fn write(report: &mut TestReport, basis: &Basis<'_>) -> Option<RunSpe
             report.latent = Some(Latent {
                 level: found.spec.level(),
                 seed: found.spec.seed(),
-                culprits: culprits::report(
-                    &found.culprits,
-                    basis.test,
-                    basis.cwd(),
-                    basis.workspace,
-                ),
+                culprits: culprits::report(&found.culprits, basis.test, basis.workspace),
             });
             None
         }
@@ -129,8 +124,7 @@ fn dependent(report: &mut TestReport, dependence: &Dependence, basis: &Basis<'_>
     let question = basis.question();
     report.delay_level = dependence.level_of_delays(basis.evidence);
     report.weakest_level = Some(dependence.spec.level());
-    report.culprits =
-        culprits::report(&dependence.culprits, basis.test, basis.cwd(), basis.workspace);
+    report.culprits = culprits::report(&dependence.culprits, basis.test, basis.workspace);
     report.search_runs = culprits::runs(basis.evidence);
     report.notes.extend(dependence.culprits.notes.iter().cloned());
     let (level, seed) = (dependence.spec.level(), dependence.spec.seed());

@@ -1,6 +1,5 @@
 //! Reports the culprits that a search found.
 
-use camino::Utf8Path;
 use nondex_core::{ElementRecord, Family, Frame, PointRecord, Site, StepRecord};
 
 use crate::judge::culprit::{self, Call, Culprits, Decisive, Group};
@@ -11,13 +10,8 @@ use crate::report::schema::{CallReport, ElementReport, PlaceReport};
 use crate::report::workspace::Workspace;
 
 /// Returns one culprit for each call or, if the search ended early, for each site.
-pub(super) fn report(
-    found: &Culprits,
-    test: &TestCase,
-    cwd: &Utf8Path,
-    workspace: &Workspace,
-) -> Vec<Culprit> {
-    let reporter = Reporter { test, cwd, workspace, confirmed: found.confirmed };
+pub(super) fn report(found: &Culprits, test: &TestCase, workspace: &Workspace) -> Vec<Culprit> {
+    let reporter = Reporter { test, workspace, confirmed: found.confirmed };
     let mut culprits = Vec::new();
     for group in &found.groups {
         if group.calls.is_empty() {
@@ -34,11 +28,9 @@ pub fn of_point(
     point: &PointRecord,
     confirmed: bool,
     test: &TestCase,
-    cwd: &Utf8Path,
     workspace: &Workspace,
 ) -> Culprit {
-    let reporter = Reporter { test, cwd, workspace, confirmed };
-    reporter.at(&point.site, point.max_len, &point.stack)
+    Reporter { test, workspace, confirmed }.at(&point.site, point.max_len, &point.stack)
 }
 
 /// Returns the number of runs that the search made.
@@ -51,7 +43,6 @@ pub(super) fn runs(evidence: &Evidence) -> u64 {
 
 struct Reporter<'a> {
     test: &'a TestCase,
-    cwd: &'a Utf8Path,
     workspace: &'a Workspace,
     confirmed: bool,
 }
@@ -78,7 +69,7 @@ impl Reporter<'_> {
             }
             return culprit;
         }
-        let library = self.workspace.nearest(frames, self.cwd).filter(|_| user.is_none());
+        let library = self.workspace.nearest(frames).filter(|_| user.is_none());
         if library.is_some() {
             (culprit.user_file, culprit.user_line) = declared().unzip();
         }
@@ -93,7 +84,7 @@ impl Reporter<'_> {
     /// macro have the macro's lines: if the test is such a function, this is the place of its
     /// declaration.
     fn user_place(&self, frames: &[Frame]) -> Option<(String, u32)> {
-        let nearest = self.workspace.nearest_of_users(frames, self.cwd);
+        let nearest = self.workspace.nearest_of_users(frames);
         nearest.or_else(|| {
             let name = format!("::{}", self.test.name);
             let mut functions = frames.iter().map(|frame| &frame.function);
@@ -139,7 +130,7 @@ impl Reporter<'_> {
     }
 
     fn element(&self, element: &ElementRecord) -> ElementReport {
-        let (file, line) = self.workspace.nearest(&element.stack, self.cwd).unzip();
+        let (file, line) = self.workspace.nearest(&element.stack).unzip();
         ElementReport {
             index: element.index.unwrap_or(element.rank),
             name: element.name.clone(),
@@ -151,7 +142,7 @@ impl Reporter<'_> {
     fn created(&self, step: &StepRecord) -> Option<PlaceReport> {
         // The only frame is the place that `#[track_caller]` recorded, even if it is in a
         // dependency.
-        let nearest = self.workspace.nearest(&step.created, self.cwd);
+        let nearest = self.workspace.nearest(&step.created);
         let (file, line) = nearest.or_else(|| match &step.created[..] {
             [frame] => Some((frame.file.clone(), frame.line)),
             _ => None,

@@ -7,7 +7,6 @@
 
 use std::collections::BTreeSet;
 
-use camino::Utf8Path;
 use nondex_core::Trace;
 
 use self::conflict::{Around, Conflict};
@@ -37,9 +36,8 @@ pub(super) fn report(
     trace: &Trace,
     end: End<'_>,
     workspace: &Workspace,
-    cwd: &Utf8Path,
 ) -> Option<InterleavingReport> {
-    let mut steps = steps(trace, workspace, cwd);
+    let mut steps = steps(trace, workspace);
     if let End::Failed(_) = end {
         steps.truncate(failure(trace, &steps));
     }

@@ -1,6 +1,5 @@
 //! Why a thread waits: which thread holds what it waits for, and where it was acquired.
 
-use camino::Utf8Path;
 use nondex_core::{Trace, TracedOperation};
 
 use super::function::short;
@@ -15,15 +14,14 @@ pub(super) fn cause(
     path: &str,
     call: &str,
     workspace: &Workspace,
-    cwd: &Utf8Path,
 ) -> Option<WaitCause> {
     let thread = trace.threads.iter().rposition(|known| known.path == path)? as u64;
     let wait = trace.operations.iter().rev().find(|operation| operation.thread == thread)?;
     let cause_of = |kind: WaitCauseKind, of: &TracedOperation| {
         let frames = trace::frames(trace, of);
-        let own = frames.iter().position(|frame| workspace.user_file(&frame.file, cwd).is_some());
+        let own = frames.iter().position(|frame| workspace.user_file(&frame.file).is_some());
         let called = own.and_then(|own| frames.get(own.checked_sub(1)?));
-        let (file, line) = workspace.nearest(frames, cwd).unzip();
+        let (file, line) = workspace.nearest(frames).unzip();
         WaitCause {
             kind,
             thread: path_of(trace, of.thread),
@@ -58,10 +56,10 @@ pub(super) fn cause(
     if matches!(&*wait.operation, "poll" | "read" | "write") {
         return None;
     }
-    let here = workspace.nearest(trace::frames(trace, wait), cwd);
+    let here = workspace.nearest(trace::frames(trace, wait));
     // The thread's operations in this call, the last one first.
     let own = trace.operations.iter().rev().filter(|of| of.thread == thread);
-    let mut tried = own.take_while(|of| workspace.nearest(trace::frames(trace, of), cwd) == here);
+    let mut tried = own.take_while(|of| workspace.nearest(trace::frames(trace, of)) == here);
     // If the thread itself holds an object, it waits for that object only if the address is the
     // same. An executor holds other locks in the call in which it waits for work.
     let is_waited_for = |of: &&TracedOperation| of.thread != thread || of.address == wait.address;
@@ -141,7 +139,7 @@ mod tests {
 
     fn of(trace: &Trace, path: &str, call: &str) -> Option<(WaitCauseKind, String, Option<u32>)> {
         let workspace = Workspace::new("/nowhere".into());
-        let cause = cause(trace, path, call, &workspace, Utf8Path::new("/nowhere"))?;
+        let cause = cause(trace, path, call, &workspace)?;
         Some((cause.kind, cause.thread, cause.line))
     }
 

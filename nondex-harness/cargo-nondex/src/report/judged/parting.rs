@@ -66,8 +66,7 @@ fn operations(first: &Trace, second: &Trace, basis: &Basis<'_>) -> Option<Partin
     let at = (0..longest).find(|at| of(first, *at) != of(second, *at))?;
     let mut known = [first, second].into_iter();
     let (trace, operation) = known.find_map(|trace| Some((trace, trace.operations.get(at)?)))?;
-    let frames = trace::frames(trace, operation);
-    let place = basis.workspace.nearest(frames, basis.cwd());
+    let place = basis.workspace.nearest(trace::frames(trace, operation));
     let thread = trace::thread(trace, operation.thread);
     Some(Parting {
         event: operation.operation.clone(),

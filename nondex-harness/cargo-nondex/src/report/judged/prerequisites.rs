@@ -45,7 +45,7 @@ fn explain(report: &mut TestReport, explanation: &Explanation, basis: &Basis<'_>
 }
 
 fn event(one: &FailedOperation, basis: &Basis<'_>) -> NetworkEvent {
-    let (file, line) = basis.workspace.nearest(&one.stack, basis.cwd()).unzip();
+    let (file, line) = basis.workspace.nearest(&one.stack).unzip();
     NetworkEvent {
         operation: one.operation.clone(),
         address: one.target.clone(),

@@ -1,6 +1,5 @@
 //! Reports threads and time.
 
-use camino::Utf8Path;
 use nondex_core::{Frame, RunSpec, ScheduleRecord, Trace, WaitRecord};
 
 use super::lock_owners;
@@ -30,29 +29,10 @@ pub(super) fn report(
     failing: &[(&RunSpec, &Run)],
     conclusion: Option<&Conclusion>,
     workspace: &Workspace,
-    cwd: &Utf8Path,
 ) -> Option<Scheduled> {
     let first = || evidence.all().next().map(|(_, run)| run);
     let run = failing.first().map(|(_, run)| *run).or_else(first)?;
     let record = run.schedule.as_ref()?;
-    let ScheduleRecord {
-        threads,
-        steps,
-        operations: _,
-        switches,
-        holds,
-        longest_delay: _,
-        time_us,
-        delayed_us: _,
-        longest_sleep: _,
-        visible_lead_us: _,
-        leaks,
-        outside,
-        asynchronous,
-        end,
-        course: _,
-        trace: _,
-    } = record;
     // A traced run is preferred, because its waits have stacks.
     let traced = match conclusion {
         Some(Conclusion::Dependent(dependence)) => {
@@ -62,24 +42,20 @@ pub(super) fn report(
     };
     let trace = traced.map(|(_, trace)| trace);
     let ended = traced.and_then(|(schedule, _)| schedule.end.as_ref());
-    let waits = ended.or(end.as_ref()).map(|end| end.waits.as_slice());
+    let waits = ended.or(record.end.as_ref()).into_iter().flat_map(|end| &end.waits);
     Some(Scheduled {
-        threads: *threads,
-        steps: *steps,
-        switches: *switches,
-        holds: *holds,
-        time_us: *time_us,
-        leaks: *leaks,
-        outside: *outside,
-        asynchronous: *asynchronous,
+        threads: record.threads,
+        steps: record.steps,
+        switches: record.switches,
+        holds: record.holds,
+        time_us: record.time_us,
+        leaks: record.leaks,
+        outside: record.outside,
+        asynchronous: record.asynchronous,
         repeatable: record.is_repeatable(),
-        end: end.as_ref().map(|end| end.kind.name().to_owned()),
+        end: record.end.as_ref().map(|end| end.kind.name().to_owned()),
         after_panic: run.is_after_panic,
-        waits: waits
-            .unwrap_or_default()
-            .iter()
-            .map(|wait| self::wait(wait, trace, workspace, cwd))
-            .collect(),
+        waits: waits.map(|wait| self::wait(wait, trace, workspace)).collect(),
     })
 }
 
@@ -100,15 +76,10 @@ pub(super) fn traced(dependence: &Dependence) -> Option<(&Group, &ScheduleRecord
     })
 }
 
-fn wait(
-    wait: &WaitRecord,
-    trace: Option<&Trace>,
-    workspace: &Workspace,
-    cwd: &Utf8Path,
-) -> WaitReport {
-    let (file, line) = workspace.nearest(&wait.stack, cwd).unzip();
+fn wait(wait: &WaitRecord, trace: Option<&Trace>, workspace: &Workspace) -> WaitReport {
+    let (file, line) = workspace.nearest(&wait.stack).unzip();
     let operation = api(&wait.stack).map_or_else(|| wait.operation.clone(), str::to_owned);
-    let cause = |trace| lock_owners::cause(trace, &wait.thread, &operation, workspace, cwd);
+    let cause = |trace| lock_owners::cause(trace, &wait.thread, &operation, workspace);
     WaitReport {
         thread: wait.thread.clone(),
         name: wait.name.clone(),

@@ -256,7 +256,7 @@ fn a_culprit_outside_the_workspace_is_shown_where_the_user_called_it() {
             Group { sites: vec![point.site.clone()], points: vec![point], ..Group::default() };
         let found = Culprits { groups: vec![group], confirmed: true, notes: Vec::new() };
         let workspace = Workspace::new(root.clone());
-        let reported = culprits::report(&found, &case("t"), &root, &workspace);
+        let reported = culprits::report(&found, &case("t"), &workspace);
         assert_eq!((reported[0].file.as_str(), reported[0].line, reported[0].column), place);
         assert_eq!(reported[0].place(), shown);
         assert_eq!(reported[0].site.as_deref(), identity);

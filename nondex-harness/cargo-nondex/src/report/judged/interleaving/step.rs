@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use camino::Utf8Path;
 use nondex_core::{Frame, Trace, TracedOperation};
 
 use crate::report::judged::function::short;
@@ -62,11 +61,11 @@ pub(super) struct Own {
 }
 
 impl Own {
-    pub(super) fn of(frames: &[Frame], workspace: &Workspace, cwd: &Utf8Path) -> Self {
-        let is_own = |frame: &Frame| workspace.user_file(&frame.file, cwd).is_some();
+    pub(super) fn of(frames: &[Frame], workspace: &Workspace) -> Self {
+        let is_own = |frame: &Frame| workspace.user_file(&frame.file).is_some();
         let at = frames.iter().position(is_own);
         let place = at.and_then(|at| {
-            let file = workspace.user_file(&frames[at].file, cwd)?;
+            let file = workspace.user_file(&frames[at].file)?;
             Some((file, frames[at].line))
         });
         let called = at.map_or(frames.len(), |at| at);
@@ -88,9 +87,9 @@ impl Own {
 }
 
 /// Converts a trace into its relevant steps and delays.
-pub(super) fn steps(trace: &Trace, workspace: &Workspace, cwd: &Utf8Path) -> Vec<Step> {
+pub(super) fn steps(trace: &Trace, workspace: &Workspace) -> Vec<Step> {
     let owns: Vec<Own> =
-        trace.stacks.iter().map(|stack| Own::of(&stack.frames, workspace, cwd)).collect();
+        trace.stacks.iter().map(|stack| Own::of(&stack.frames, workspace)).collect();
     let own = |operation: &TracedOperation| owns.get(usize::try_from(operation.stack).ok()?);
     let mut users: BTreeMap<Object, (BTreeSet<u64>, bool)> = BTreeMap::new();
     for operation in &trace.operations {

@@ -9,12 +9,12 @@ use super::*;
 use crate::report::schema::CallReport;
 
 /// Creates a workspace with one file.
-fn workspace() -> (tempfile::TempDir, Workspace, Utf8PathBuf) {
+fn workspace() -> (tempfile::TempDir, Workspace) {
     let folder = tempfile::tempdir().unwrap();
     let root = Utf8PathBuf::from_path_buf(folder.path().to_owned()).unwrap();
     fs::create_dir(root.join("src")).unwrap();
     fs::write(root.join("src/lib.rs"), "").unwrap();
-    (folder, Workspace::new(root.clone()), root)
+    (folder, Workspace::new(root))
 }
 
 /// Creates a trace of two threads. Each operation has its thread, the user's line, the function
@@ -86,7 +86,7 @@ const STORE: &str = "core::sync::atomic::AtomicUsize::store";
 
 #[test]
 fn the_access_of_the_other_thread_that_comes_between_two_of_the_delayed_one_is_found() {
-    let (_folder, workspace, root) = workspace();
+    let (_folder, workspace) = workspace();
     let own = 0x30;
     let trace = trace(&[
         (0, 5, LOAD, load(own, 0)),
@@ -98,7 +98,7 @@ fn the_access_of_the_other_thread_that_comes_between_two_of_the_delayed_one_is_f
         (0, 8, STORE, store(0x10, 1)),
         (0, 9, LOAD, load(0x20, 1)),
     ]);
-    let found = report(&trace, End::Failed(None), &workspace, &root).unwrap();
+    let found = report(&trace, End::Failed(None), &workspace).unwrap();
     let [conflict] = &found.conflicts[..] else {
         panic!("{found:#?}");
     };
@@ -115,13 +115,13 @@ fn the_access_of_the_other_thread_that_comes_between_two_of_the_delayed_one_is_f
 
 #[test]
 fn what_is_done_before_the_delayed_thread_comes_to_it_is_a_conflict_of_order() {
-    let (_folder, workspace, root) = workspace();
+    let (_folder, workspace) = workspace();
     let trace = trace(&[
         (1, 3, STORE, held(10_000_000)),
         (0, 7, LOAD, load(0x10, 0)),
         (1, 4, STORE, store(0x10, 1)),
     ]);
-    let found = report(&trace, End::Failed(None), &workspace, &root).unwrap();
+    let found = report(&trace, End::Failed(None), &workspace).unwrap();
     let conflict = &found.conflicts[0];
     assert_eq!(conflict.before, None);
     assert_eq!(found.steps[conflict.meanwhile].line, Some(7));
@@ -132,7 +132,7 @@ fn what_is_done_before_the_delayed_thread_comes_to_it_is_a_conflict_of_order() {
 #[test]
 fn a_thread_that_is_started_late_races_and_not_what_its_starter_does_after_both() {
     const SPAWN: &str = "std::thread::functions::spawn";
-    let (_folder, workspace, root) = workspace();
+    let (_folder, workspace) = workspace();
     let spawn = |other| TracedOperation {
         operation: "spawn".to_owned(),
         other: Some(other),
@@ -147,7 +147,7 @@ fn a_thread_that_is_started_late_races_and_not_what_its_starter_does_after_both(
         (0, 9, LOAD, load(0x10, 2)),
     ]);
     trace.threads.push(TracedThread { path: "0.1".to_owned(), name: None });
-    let found = report(&trace, End::Failed(None), &workspace, &root).unwrap();
+    let found = report(&trace, End::Failed(None), &workspace).unwrap();
     let line = |step: usize| (found.steps[step].lane, found.steps[step].line.unwrap());
     let [conflict] = &found.conflicts[..] else { panic!("{found:#?}") };
     assert_eq!((conflict.before, line(conflict.meanwhile)), (None, (1, 7)));
@@ -156,7 +156,7 @@ fn a_thread_that_is_started_late_races_and_not_what_its_starter_does_after_both(
 
 #[test]
 fn of_several_conflicts_the_one_at_the_line_that_fails_comes_first() {
-    let (_folder, workspace, root) = workspace();
+    let (_folder, workspace) = workspace();
     let trace = trace(&[
         (1, 3, STORE, held(100)),
         (0, 5, STORE, store(0x20, 1)),
@@ -167,7 +167,7 @@ fn of_several_conflicts_the_one_at_the_line_that_fails_comes_first() {
     ]);
     for (failing, expected) in [(7, [7, 5]), (9, [5, 7])] {
         let failed = End::Failed(Some(("src/lib.rs", failing)));
-        let found = report(&trace, failed, &workspace, &root).unwrap();
+        let found = report(&trace, failed, &workspace).unwrap();
         let conflicts = found.conflicts.iter();
         let others = conflicts.map(|conflict| found.steps[conflict.meanwhile].line.unwrap());
         assert_eq!(others.collect::<Vec<_>>(), expected);
@@ -176,7 +176,7 @@ fn of_several_conflicts_the_one_at_the_line_that_fails_comes_first() {
 
 #[test]
 fn what_the_other_thread_uses_explains_more_than_what_it_drops() {
-    let (_folder, workspace, root) = workspace();
+    let (_folder, workspace) = workspace();
     let trace = trace(&[
         (1, 3, STORE, held(100)),
         (0, 5, LOAD, load(0x10, 0)),
@@ -184,7 +184,7 @@ fn what_the_other_thread_uses_explains_more_than_what_it_drops() {
         (1, 4, LOAD, load(0x20, 1)),
         (1, 7, STORE, store(0x10, 1)),
     ]);
-    let found = report(&trace, End::Failed(None), &workspace, &root).unwrap();
+    let found = report(&trace, End::Failed(None), &workspace).unwrap();
     let conflict = &found.conflicts[0];
     assert_eq!(found.steps[conflict.meanwhile].line, Some(5));
     assert_eq!(found.steps[conflict.after.unwrap()].line, Some(7));
@@ -192,7 +192,7 @@ fn what_the_other_thread_uses_explains_more_than_what_it_drops() {
 
 #[test]
 fn what_the_test_fails_at_is_shown_though_nobody_changes_it() {
-    let (_folder, workspace, root) = workspace();
+    let (_folder, workspace) = workspace();
     let sleep = TracedOperation { operation: "sleep".to_owned(), ..TracedOperation::default() };
     let trace = trace(&[
         (1, 3, STORE, held(10_000_000)),
@@ -202,7 +202,7 @@ fn what_the_test_fails_at_is_shown_though_nobody_changes_it() {
         (0, 9, LOAD, load(0x10, 0)),
     ]);
     let failed = End::Failed(Some(("src/lib.rs", 8)));
-    let found = report(&trace, failed, &workspace, &root).unwrap();
+    let found = report(&trace, failed, &workspace).unwrap();
     let lines: Vec<_> = found.steps.iter().map(|step| step.line.unwrap()).collect();
     assert_eq!(lines, [3, 7, 4, 8]);
 }
@@ -211,14 +211,14 @@ fn what_the_test_fails_at_is_shown_though_nobody_changes_it() {
 fn who_waits_for_a_condition_does_something_to_its_lock_too() {
     const LOCK: &str = "std::sync::poison::mutex::Mutex<T>::lock";
     const WAIT: &str = "std::sync::poison::condvar::Condvar::wait";
-    let (_folder, workspace, root) = workspace();
+    let (_folder, workspace) = workspace();
     let object_of = |next: &str| {
         let trace = trace(&[
             (0, 5, next, held(300)),
             (1, 9, WAIT, store(0x10, 0)),
             (0, 5, next, store(0x10, 1)),
         ]);
-        let found = report(&trace, End::Failed(None), &workspace, &root).unwrap();
+        let found = report(&trace, End::Failed(None), &workspace).unwrap();
         found.conflicts[0].object.clone()
     };
     assert_eq!(object_of(LOCK), "lock");
@@ -227,17 +227,17 @@ fn who_waits_for_a_condition_does_something_to_its_lock_too() {
 
 #[test]
 fn two_readers_and_what_nobody_delays_are_no_conflict() {
-    let (_folder, workspace, root) = workspace();
+    let (_folder, workspace) = workspace();
     let reading =
         [(1, 3, LOAD, held(100)), (0, 7, LOAD, load(0x10, 0)), (1, 4, LOAD, load(0x10, 0))];
-    let found = report(&trace(&reading), End::Failed(None), &workspace, &root).unwrap();
+    let found = report(&trace(&reading), End::Failed(None), &workspace).unwrap();
     assert_eq!(found.conflicts, []);
-    assert_eq!(report(&trace(&reading[1..]), End::Failed(None), &workspace, &root), None);
+    assert_eq!(report(&trace(&reading[1..]), End::Failed(None), &workspace), None);
 }
 
 #[test]
 fn the_file_that_two_threads_use_is_named() {
-    let (_folder, workspace, root) = workspace();
+    let (_folder, workspace) = workspace();
     let on = |operation: &str, writes| TracedOperation {
         operation: operation.to_owned(),
         writes,
@@ -250,7 +250,7 @@ fn the_file_that_two_threads_use_is_named() {
         (0, 7, "std::fs::read_to_string", on("read", false)),
         (1, 3, "std::fs::write", on("write", true)),
     ]);
-    let found = report(&trace, End::Failed(None), &workspace, &root).unwrap();
+    let found = report(&trace, End::Failed(None), &workspace).unwrap();
     assert_eq!(found.conflicts[0].object, "file:config");
     let meanwhile = &found.steps[found.conflicts[0].meanwhile];
     assert_eq!(meanwhile.what, "fs::read_to_string");
@@ -259,7 +259,7 @@ fn the_file_that_two_threads_use_is_named() {
 #[test]
 fn what_the_test_does_while_it_unwinds_is_no_part_of_why_it_failed() {
     const DROP: &str = "drop Guard";
-    let (_folder, workspace, root) = workspace();
+    let (_folder, workspace) = workspace();
     let unwinding = |operation: TracedOperation| TracedOperation { unwinds: true, ..operation };
     let trace = trace(&[
         (1, 20, LOAD, load(0x10, 0)),
@@ -269,7 +269,7 @@ fn what_the_test_does_while_it_unwinds_is_no_part_of_why_it_failed() {
         (1, 21, LOAD, load(0x10, 1)),
         (1, 21, STORE, store(0x20, 1)),
     ]);
-    let found = report(&trace, End::Failed(Some(("src/lib.rs", 7))), &workspace, &root).unwrap();
+    let found = report(&trace, End::Failed(Some(("src/lib.rs", 7))), &workspace).unwrap();
     assert!(found.conflicts.is_empty(), "{found:#?}");
     let shown: Vec<_> = found.steps.iter().map(|step| step.line.unwrap()).collect();
     assert_eq!(shown, [20, 20, 7], "{found:#?}");
@@ -277,7 +277,7 @@ fn what_the_test_does_while_it_unwinds_is_no_part_of_why_it_failed() {
 
 #[test]
 fn a_function_within_std_that_reads_the_clock_is_not_named() {
-    let (_folder, workspace, root) = workspace();
+    let (_folder, workspace) = workspace();
     let clock = || TracedOperation { operation: "clock".to_owned(), ..TracedOperation::default() };
     let mut trace = trace(&[
         (0, 3, "std::sys::pal::unix::time::Timespec::now", clock()),
@@ -285,14 +285,14 @@ fn a_function_within_std_that_reads_the_clock_is_not_named() {
         (0, 4, "std::time::Instant::elapsed", clock()),
     ]);
     trace.threads.pop();
-    let found = report(&trace, End::Failed(None), &workspace, &root).unwrap();
+    let found = report(&trace, End::Failed(None), &workspace).unwrap();
     let calls: Vec<_> = found.steps.iter().map(|step| step.what.as_str()).collect();
     assert_eq!(calls, ["clock", "Instant::elapsed", "Instant::elapsed"]);
 }
 
 #[test]
 fn a_culprit_in_a_dependency_has_the_users_line_that_its_thread_comes_to() {
-    let (_folder, workspace, _) = workspace();
+    let (_folder, workspace) = workspace();
     let step = |lane: usize, line: Option<u32>| LaneStepReport {
         lane,
         what: "load".to_owned(),
@@ -342,7 +342,7 @@ fn a_culprit_in_a_dependency_has_the_users_line_that_its_thread_comes_to() {
 
 #[test]
 fn the_sleep_from_which_the_other_thread_comes_is_known_unless_it_waits_in_between() {
-    let (_folder, workspace, root) = workspace();
+    let (_folder, workspace) = workspace();
     let plain = |operation: &str| TracedOperation {
         operation: operation.to_owned(),
         ..TracedOperation::default()
@@ -353,7 +353,7 @@ fn the_sleep_from_which_the_other_thread_comes_is_known_unless_it_waits_in_betwe
         let mut all = if delay_first { vec![delay, sleep] } else { vec![sleep, delay] };
         all.extend_from_slice(between);
         all.extend([(0, 4, LOAD, load(0x10, 0)), (1, 9, STORE, store(0x10, 1))]);
-        let found = report(&trace(&all), End::Failed(None), &workspace, &root).unwrap();
+        let found = report(&trace(&all), End::Failed(None), &workspace).unwrap();
         found.conflicts[0].sleep.and_then(|at| found.steps[at].line)
     };
     assert_eq!(sleep_of(&[], true), Some(3));
