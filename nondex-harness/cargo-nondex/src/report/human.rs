@@ -16,7 +16,6 @@ mod fixes;
 mod interleaving;
 mod order;
 mod outcomes;
-mod proof;
 mod sources;
 mod state;
 mod summary;
@@ -36,13 +35,12 @@ use self::cause::Cause;
 pub use self::diagnostic::Severity;
 pub(super) use self::diagnostic::{Diagnostic, Mark, Note, span};
 pub(super) use self::entry::Entry;
-pub use self::proof::proof;
 pub use self::sources::Sources;
 pub use self::state::named as state_name;
 pub use self::summary::Row;
 pub use self::timing::{Wait, level_meaning, waiting_threads};
 pub use self::walk::{Walk, WalkStep};
-pub use self::wording::called;
+pub use self::wording::{called, proof};
 use super::schema::{Report, TestReport, Verdict};
 
 /// The options and context for showing a report.
@@ -87,9 +85,10 @@ pub fn render(report: &Report, view: &View<'_>) -> String {
     let is_short = |cause: &Cause<'_>| are_many && is_delay_advice(cause);
     let mut entries = weighed(&report.tests, &causes, report.run.strict, view, &is_short);
     entries.sort_by_key(|(weight, _)| *weight);
-    let mut text = summary::first_line(report);
+    let mut text = String::new();
+    summary::draw(&mut text, summary::change(report));
     text.extend(entries.into_iter().map(|(_, entry)| entry.text()));
-    summary::render(&mut text, report, &causes, view);
+    summary::draw(&mut text, summary::rows(report, &causes, view));
     text
 }
 

@@ -13,16 +13,13 @@ use indexmap::{IndexMap, IndexSet};
 use nondex_core::{Family, Level, Model, model};
 
 use self::headline::headline;
+use super::count::ids;
 use super::diagnostic::{Diagnostic, Severity};
 use super::finding::{close, failures, output, rates};
 use super::walk::Walk;
 use super::wording::{is_elsewhere, what};
 use super::{View, fixes, interleaving, short, timing};
-use crate::report::listing::first;
 use crate::report::schema::{Advice, Culprit, TestReport};
-
-/// Maximum number of other tests that a brief finding names.
-const NAMED: usize = 3;
 
 /// Tests whose outcome depends on the same calls, the one with the most evidence first. A test
 /// without a culprit forms its own cause.
@@ -180,7 +177,11 @@ impl<'r> Cause<'r> {
         }
         close(&mut diagnostic, test, view);
         if !others.is_empty() {
-            let text = if view.brief { named(others) } else { list(test, others) };
+            let text = if view.brief {
+                format!("with the same cause: {}", ids(others, false))
+            } else {
+                list(test, others)
+            };
             diagnostic.note("tests", &text);
         }
         diagnostic
@@ -190,20 +191,20 @@ impl<'r> Cause<'r> {
 /// Adds a note about what the weakest level means.
 fn level(diagnostic: &mut Diagnostic<'_>, test: &TestReport) {
     let Some(level) = test.weakest_level else { return };
-    let text = match test.reason {
-        Some(_) => timing::level(level, test.delay_level, test),
-        None if level == Level::Std && !test.is_flaky_today() => {
-            format!("{level}: {}", of_platform(test))
-        }
-        None if test.fails_in_canonical_order() => {
-            format!("{level}: {}", level.meaning_of_a_pass())
-        }
-        None if test.culprits.iter().any(|one| one.family.is_own()) => {
-            format!("{level}: fails with another result that the project's code permits")
-        }
-        None => format!("{level}: {}", level.meaning()),
+    if test.reason.is_some() {
+        diagnostic.detail("level", &timing::level(level, test.delay_level, test));
+        return;
+    }
+    let meaning = if level == Level::Std && !test.is_flaky_today() {
+        of_platform(test)
+    } else if test.fails_in_canonical_order() {
+        level.meaning_of_a_pass()
+    } else if test.culprits.iter().any(|one| one.family.is_own()) {
+        "fails with another result that the project's code permits"
+    } else {
+        level.meaning()
     };
-    diagnostic.detail("level", &text);
+    diagnostic.detail("level", &format!("{level}: {meaning}"));
 }
 
 /// Returns what a finding at STD means if it is not known to be flaky today.
@@ -233,35 +234,28 @@ fn promises(diagnostic: &mut Diagnostic<'_>, test: &TestReport) -> Vec<&'static 
     }
     for culprit in culprits.iter().filter(|culprit| !is_elsewhere(culprit)) {
         let Some(model) = Model::by_api(&culprit.api) else { continue };
-        if described.insert(model.api) {
-            fixes.insert(model.fix);
-            let api = short(model.api);
-            // One model covers all waits with a limit.
-            let is_any_wait = model.api == model::CONDVAR_WAIT_TIMEOUT.api;
-            let text = match interleaving::called(test, culprit) {
-                Some(called) if is_any_wait && called.ends_with("block_on") => format!(
-                    "a timer of the async runtime that `{called}` drives, such as \
-                     `tokio::time::timeout`, {}",
-                    model.promise
-                ),
-                Some(called) if is_any_wait && !called.contains("Condvar") => {
-                    format!("`{called}`, as `{api}`, {}", model.promise)
-                }
-                None if is_any_wait => {
-                    format!("a wait with a limit, as `{api}`, {}", model.promise)
-                }
-                _ => format!("`{api}` {}", model.promise),
-            };
-            diagnostic.detail("unspecified", &format!("{text}\nsee {}", model.url()));
+        if !described.insert(model.api) {
+            continue;
         }
+        fixes.insert(model.fix);
+        let api = short(model.api);
+        // One model covers all waits with a limit.
+        let is_any_wait = model.api == model::CONDVAR_WAIT_TIMEOUT.api;
+        let subject = match interleaving::called(test, culprit) {
+            Some(called) if is_any_wait && called.ends_with("block_on") => format!(
+                "a timer of the async runtime that `{called}` drives, such as \
+                 `tokio::time::timeout`,"
+            ),
+            Some(called) if is_any_wait && !called.contains("Condvar") => {
+                format!("`{called}`, as `{api}`,")
+            }
+            None if is_any_wait => format!("a wait with a limit, as `{api}`,"),
+            _ => format!("`{api}`"),
+        };
+        let text = format!("{subject} {}\nsee {}", model.promise, model.url());
+        diagnostic.detail("unspecified", &text);
     }
     fixes.into_iter().collect()
-}
-
-/// Lists the ids of the first few other tests of a cause.
-fn named(others: &[&TestReport]) -> String {
-    let ids: Vec<&str> = others.iter().map(|test| test.id.as_str()).collect();
-    format!("with the same cause: {}", first(&ids, NAMED))
 }
 
 /// Lists the other tests of a cause, each with what differs from the first test.

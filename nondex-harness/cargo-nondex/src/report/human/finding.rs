@@ -156,15 +156,10 @@ pub(super) fn failures(diagnostic: &mut Diagnostic<'_>, test: &TestReport, view:
             }
             None => message(test, failures),
         };
-        let text = if view.brief { brief(&full, BRIEF_OUTPUT_LINES) } else { full };
-        diagnostic.note("message", &text);
+        let most = if view.brief { BRIEF_OUTPUT_LINES } else { usize::MAX };
+        let text: Vec<&str> = full.lines().take(most).collect();
+        diagnostic.note("message", &text.join("\n"));
     }
-}
-
-/// Returns the first `most` lines of a text.
-fn brief(text: &str, most: usize) -> String {
-    let lines: Vec<&str> = text.lines().take(most).collect();
-    lines.join("\n")
 }
 
 /// Returns the label of the failing line. A brief finding includes the first line of the message.

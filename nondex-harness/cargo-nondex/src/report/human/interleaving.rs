@@ -167,32 +167,19 @@ pub(super) fn races(test: &TestReport) -> Option<String> {
 
 /// Marks what other threads do during the delay of `stopped`, the thread whose delay is marked.
 pub(super) fn mark(diagnostic: &mut Diagnostic<'_>, test: &TestReport, stopped: Option<&str>) {
-    let found = test.interleaving.iter();
-    for conflict in found.flat_map(|found| of_others(found, stopped)) {
-        mark_conflict(diagnostic, test, conflict);
-    }
-}
-
-/// Returns the conflicts in which another thread than `stopped` is active. The stopped thread may
-/// itself be active during the delay of a thread that is not marked.
-fn of_others<'r>(
-    found: &'r InterleavingReport,
-    stopped: Option<&str>,
-) -> impl Iterator<Item = &'r ConflictReport> {
-    found.conflicts.iter().filter(move |conflict| {
-        let lane = found.steps[conflict.meanwhile].lane;
-        stopped != Some(found.threads[lane].thread.as_str())
-    })
-}
-
-fn mark_conflict(diagnostic: &mut Diagnostic<'_>, test: &TestReport, conflict: &ConflictReport) {
     let Some(found) = &test.interleaving else { return };
-    let step = &found.steps[conflict.meanwhile];
-    if let (Some(file), Some(line)) = (&step.file, step.line) {
-        let thread = named(test, &found.threads[step.lane].thread);
-        let (what, object) = (&step.what, object(conflict));
-        let label = format!("meanwhile {thread} does `{what}` here, on {object}");
-        diagnostic.secondary((file, line, None), label);
+    for conflict in &found.conflicts {
+        let step = &found.steps[conflict.meanwhile];
+        let thread = &found.threads[step.lane].thread;
+        // The stopped thread may itself be active during the delay of a thread that is not marked.
+        if stopped == Some(thread) {
+            continue;
+        }
+        if let (Some(file), Some(line)) = (&step.file, step.line) {
+            let (thread, object) = (named(test, thread), object(conflict));
+            let label = format!("meanwhile {thread} does `{}` here, on {object}", step.what);
+            diagnostic.secondary((file, line, None), label);
+        }
     }
 }
 
@@ -204,15 +191,12 @@ pub(super) fn draw(diagnostic: &mut Diagnostic<'_>, test: &TestReport, stopped: 
     }
     mark_sleep(diagnostic, test);
     mark(diagnostic, test, stopped);
-    let mut sentences = BTreeSet::new();
-    for conflict in &found.conflicts {
-        // The message of a deadlock has more details.
-        if !is_deadlock(test) {
-            sentences.insert(sentence(test, found, conflict));
-        }
-    }
-    for sentence in sentences {
-        diagnostic.detail("race", &sentence);
+    // The message of a deadlock has more details.
+    if !is_deadlock(test) {
+        let conflicts = found.conflicts.iter();
+        let sentences: BTreeSet<String> =
+            conflicts.map(|conflict| sentence(test, found, conflict)).collect();
+        sentences.iter().for_each(|sentence| diagnostic.detail("race", sentence));
     }
 }
 

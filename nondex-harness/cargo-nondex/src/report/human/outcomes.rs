@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use nondex_core::Source;
 
 use super::View;
-use super::count::NAMED;
+use super::count::{ids, nonzero};
 use crate::judge::timing::is_timing_source;
-use crate::report::listing::{first, plural};
+use crate::report::listing::plural;
 use crate::report::schema::{Report, TestReport, Verdict, World};
 
 /// Returns whether a test did not run on purpose, for instance because it is ignored.
@@ -39,8 +39,7 @@ pub(super) fn counts(report: &Report) -> String {
         (unjudged, "not judged"),
         (skipped, "skipped"),
     ];
-    let nonzero = others.into_iter().filter(|(count, _)| *count > 0);
-    parts.extend(nonzero.map(|(count, word)| format!("{count} {word}")));
+    parts.extend(nonzero(&others));
     let run = match cancelled {
         0 => plural(run, "test"),
         _ => format!("{run}/{}", plural(all, "test")),
@@ -139,9 +138,4 @@ fn uncontrolled(test: &TestReport) -> Vec<&'static str> {
         found.push("something outside the process");
     }
     found
-}
-
-fn ids(tests: &[&TestReport], all: bool) -> String {
-    let ids: Vec<&str> = tests.iter().map(|test| test.id.as_str()).collect();
-    first(&ids, if all { ids.len() } else { NAMED })
 }

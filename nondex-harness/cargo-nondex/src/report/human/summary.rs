@@ -14,7 +14,7 @@ use nondex_core::model::CATALOGUE;
 use super::blame;
 use super::cause::Cause;
 use super::cost;
-use super::count::named;
+use super::count::{named, nonzero};
 use super::outcomes;
 use super::state::leaves;
 use super::{View, short};
@@ -60,26 +60,15 @@ fn bold(color: AnsiColor) -> Style {
     color.on_default().bold()
 }
 
-/// Draws the summary.
-pub(super) fn render(text: &mut String, report: &Report, causes: &[Cause<'_>], view: &View<'_>) {
-    draw(text, rows(report, causes, view));
-}
-
-/// Returns the line with the answer about a change, or an empty text without a change.
-pub(super) fn first_line(report: &Report) -> String {
-    let mut text = String::new();
-    draw(&mut text, change(report));
-    text
-}
-
-fn draw(text: &mut String, rows: impl IntoIterator<Item = Row>) {
+/// Draws lines of the summary.
+pub(super) fn draw(text: &mut String, rows: impl IntoIterator<Item = Row>) {
     for Row { style, word, message } in rows {
         let _ = writeln!(text, "{style}{word:>WIDTH$}{style:#} {message}");
     }
 }
 
 /// Returns the line with the answer about a change.
-fn change(report: &Report) -> Option<Row> {
+pub(super) fn change(report: &Report) -> Option<Row> {
     let answer = blame::answer(&report.tests)?;
     Some(Row::new(bold(color(report)), "Change", answer))
 }
@@ -201,13 +190,8 @@ fn verdicts(report: &Report, causes: &[Cause<'_>]) -> String {
         .into_iter()
         .filter(|(count, ..)| *count > 0)
         .map(|(count, word, parts)| {
-            let parts: Vec<String> = parts
-                .iter()
-                .filter(|(count, _)| *count > 0)
-                .map(|(count, word)| format!("{count} {word}"))
-                .collect();
-            let parts =
-                if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) };
+            let parts = nonzero(parts).join(", ");
+            let parts = if parts.is_empty() { parts } else { format!(" ({parts})") };
             format!("{BOLD}{count}{BOLD:#} {word}{parts}")
         })
         .collect();

@@ -79,50 +79,34 @@ pub(super) fn what_in(test: &TestReport, culprit: &Culprit) -> Option<String> {
     Some(of(culprit, &interleaving::named(test, thread), place))
 }
 
+/// Describes which part of a delay, or of an old time, decides.
 fn of(culprit: &Culprit, subject: &str, place: &str) -> String {
     let least = culprit.number.map(|number| number.value);
-    if place == interleaving::BEGINS {
-        return match least {
-            Some(least) => {
-                format!("{subject} is started here, and begins {} or more too late", time(least))
-            }
-            None => format!("{subject} is started here, and begins too late"),
-        };
-    }
-    if culprit.kind == Kind::Random {
-        return clock(culprit, least);
-    }
+    let amount = least.map(time);
+    let or_more = amount.as_ref().map_or_else(String::new, |least| format!(" {least} or more"));
+    let or_longer =
+        amount.as_ref().map_or_else(String::new, |least| format!(" by {least} or longer"));
     match (culprit.kind, culprit.family, least) {
+        _ if place == interleaving::BEGINS => {
+            format!("{subject} is started here, and begins{or_more} too late")
+        }
+        (Kind::Random, ..) if culprit.api == model::METADATA_MODIFIED.api => {
+            format!("a file's time is{or_more} older than the clock")
+        }
+        (Kind::Random, _, Some(least)) if least > STANDS => {
+            format!("the clock goes back by{or_more}")
+        }
+        (Kind::Random, ..) => "the clock shows no later time than before".to_owned(),
         (Kind::Permute, ..) => "which waiting thread is woken decides".to_owned(),
         (Kind::Spurious, ..) => format!("{subject} wakes spuriously here"),
-        (_, Family::Time, Some(least)) if is_between_readings(culprit) => {
-            format!("{subject} is delayed by {} or longer before it reads the clock", time(least))
+        (_, Family::Time, _) if is_between_readings(culprit) => {
+            format!("{subject} is delayed{or_longer} before it reads the clock")
         }
-        (_, Family::Time, None) if is_between_readings(culprit) => {
-            format!("{subject} is delayed before it reads the clock")
-        }
-        (_, Family::Time, Some(least)) => {
-            format!("{subject} wakes {} or more too late", time(least))
-        }
-        (_, Family::Time, None) => format!("{subject} wakes too late"),
+        (_, Family::Time, _) => format!("{subject} wakes{or_more} too late"),
         (_, _, Some(least)) if least > MOMENT => {
-            format!("{subject} is delayed {place} by {} or longer", time(least))
+            format!("{subject} is delayed {place}{or_longer}")
         }
         (..) => format!("{subject} is stopped {place} while other threads run"),
-    }
-}
-
-/// Describes which part of an old time decides.
-fn clock(culprit: &Culprit, least: Option<u64>) -> String {
-    if culprit.api == model::METADATA_MODIFIED.api {
-        return match least {
-            Some(least) => format!("a file's time is {} or more older than the clock", time(least)),
-            None => "a file's time is older than the clock".to_owned(),
-        };
-    }
-    match least {
-        Some(least) if least > STANDS => format!("the clock goes back by {} or more", time(least)),
-        _ => "the clock shows no later time than before".to_owned(),
     }
 }
 
@@ -134,20 +118,13 @@ pub(super) fn needed(test: &TestReport) -> String {
     } else {
         ("needs", "may need")
     };
-    match test.needed_delays() {
-        Some(NeededDelays { longest, delays: 1, .. }) => {
-            return format!("{needs} a delay of {}", time(longest));
-        }
-        Some(NeededDelays { longest, delays, threads: 1 }) => {
-            return format!("{needs} {delays} delays of {} in total", time(longest));
-        }
-        Some(NeededDelays { longest, threads, .. }) => {
-            return format!(
-                "{needs} delays of {threads} threads, one of them by {}",
-                time(longest)
-            );
-        }
-        None => {}
+    if let Some(NeededDelays { longest, delays, threads }) = test.needed_delays() {
+        let longest = time(longest);
+        return match (delays, threads) {
+            (1, _) => format!("{needs} a delay of {longest}"),
+            (_, 1) => format!("{needs} {delays} delays of {longest} in total"),
+            _ => format!("{needs} delays of {threads} threads, one of them by {longest}"),
+        };
     }
     let has = |kind| test.culprits.iter().any(|culprit| culprit.kind == kind);
     if test.depends_on_clocks() {
@@ -256,18 +233,20 @@ fn place_of_wait(wait: &WaitReport) -> Option<String> {
 
 /// Returns whether the place of some thread is known at which the scheduler ended the process.
 pub(super) fn has_waits(test: &TestReport) -> bool {
-    let scheduled = test.scheduled.as_ref();
-    let ended = scheduled.filter(|scheduled| scheduled.end.is_some());
-    ended.is_some_and(|ended| ended.waits.iter().any(|wait| place_of_wait(wait).is_some()))
+    last_waits(test).any(|wait| place_of_wait(wait).is_some())
+}
+
+/// Returns what the threads waited for when the scheduler ended the process.
+fn last_waits(test: &TestReport) -> impl Iterator<Item = &WaitReport> {
+    let ended = test.scheduled.iter().filter(|scheduled| scheduled.end.is_some());
+    ended.flat_map(|scheduled| &scheduled.waits)
 }
 
 /// Marks the lines at which threads were when the scheduler ended the process, each with what the
 /// thread waits for. Returns whether there are any.
 pub(super) fn mark_waits(diagnostic: &mut Diagnostic<'_>, test: &TestReport) -> bool {
-    let scheduled = test.scheduled.as_ref();
-    let ended = scheduled.filter(|scheduled| scheduled.end.is_some());
     let mut is_marked = false;
-    for wait in ended.iter().flat_map(|scheduled| &scheduled.waits) {
+    for wait in last_waits(test) {
         if let (Some(file), Some(line)) = (&wait.file, wait.line) {
             let subject = waiting(test, &wait.thread);
             let why = wait.cause.as_ref().map(|cause| because(test, &wait.thread, cause));

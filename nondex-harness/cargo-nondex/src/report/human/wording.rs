@@ -5,7 +5,7 @@ use std::fmt::Write;
 use nondex_core::{Family, Kind};
 
 use super::timing;
-use crate::report::schema::{CallReport, Culprit, NumberReport, Position};
+use crate::report::schema::{CallReport, Culprit, NumberReport, Position, TestReport};
 use crate::report::thread::{describe, nth};
 
 /// Returns whether the culprit is a directory order requested by C code, or inside a library. Calls
@@ -71,6 +71,17 @@ pub(super) fn what(culprit: &Culprit) -> String {
         }
     }
     text
+}
+
+/// Describes how the culprits of a test were confirmed. Returns `None` without culprits.
+pub fn proof(test: &TestReport) -> Option<&'static str> {
+    let proof = if test.has_confirmed_culprits() {
+        "confirmed both ways: with only these calls changed the outcome always changes, \
+         without them never"
+    } else {
+        "suspected: the search did not confirm it both ways"
+    };
+    (!test.culprits.is_empty()).then_some(proof)
 }
 
 /// Describes the threshold of a decisive number.

@@ -3,7 +3,7 @@
 use nondex_core::{Caller, Outcome, Site, model};
 
 use super::*;
-use crate::report::human::{Walk, fixes};
+use crate::report::human::{Severity, Sources, View, Walk, fixes};
 use crate::report::schema::{CallReport, FailureReport, LaneReport, Line, NumberReport, Timing};
 
 fn step(what: &str, line: Option<u32>, delay_ns: Option<u64>) -> LaneStepReport {
@@ -103,7 +103,7 @@ fn a_thread_that_is_held_back_in_a_dependency_is_not_said_to_begin_there() {
 
 #[test]
 fn who_has_nothing_to_do_with_it_after_the_delay_is_stopped_after_what_it_did_before() {
-    let test = TestReport::new("shop", "shop", "waits");
+    let mut test = TestReport::new("shop", "shop", "waits");
     let lane = |thread: &str| LaneReport { thread: thread.to_owned(), name: None };
     let mut found = InterleavingReport {
         threads: vec![lane("0.1"), lane("0")],
@@ -134,7 +134,14 @@ fn who_has_nothing_to_do_with_it_after_the_delay_is_stopped_after_what_it_did_be
     let between = "is stopped between src/lib.rs:8 and src/lib.rs:10: ";
     assert!(said.contains(between), "{said}");
     found.conflicts.push(conflict);
-    let shown = [None, Some("0.1"), Some("0")].map(|one| of_others(&found, one).count());
+    test.interleaving = Some(found);
+    let sources = Sources::new("/nowhere".into(), None);
+    let shown = [None, Some("0.1"), Some("0")].map(|stopped| {
+        let view = View::brief(&sources);
+        let mut diagnostic = Diagnostic::new(&view, Severity::Error, "ND", String::new());
+        mark(&mut diagnostic, &test, stopped);
+        diagnostic.marks().len()
+    });
     assert_eq!(shown, [1, 1, 0], "a stopped thread does nothing meanwhile");
 }
 
