@@ -22,7 +22,7 @@ use crate::cli::{MessageFormat, ReplayArgs};
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 use crate::file;
-use crate::findings::{self, Difference, Finding, Fingerprint, Store};
+use crate::findings::{self, Finding, Fingerprint, Store};
 use crate::judge::run::Run;
 use crate::project::{self, BuildPlan, Doctests, Project, Suite, TestBinary, TestCase, addresses};
 use crate::report;
@@ -256,14 +256,8 @@ pub(super) fn warnings(
 ) -> Vec<String> {
     let now =
         Fingerprint::take(&project.workspace_root, &project.toolchain, binary.executable_of(test));
-    let mut differences = finding.fingerprint.differences(&now);
-    // Every change also changes the executable. So a changed executable is reported only if there
-    // is no other difference.
-    if differences.len() > 1 {
-        differences.retain(|difference| *difference != Difference::Executable);
-    }
+    let differences = finding.fingerprint.differences(&now).into_iter();
     differences
-        .iter()
         .map(|difference| {
             format!("{difference} has changed since this was found: the result may differ")
         })

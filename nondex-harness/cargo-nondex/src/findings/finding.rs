@@ -2,7 +2,6 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use camino::Utf8Path;
 use nondex_core::{Choices, Level, Outcome, RunSpec, Site};
 use serde::{Deserialize, Serialize};
 
@@ -72,25 +71,21 @@ impl Finding {
         let found = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         let mut findings = Vec::new();
         for suite in &project.suites {
-            let mut tests = report
-                .tests
-                .iter()
-                .filter(|test| test.binary == suite.binary.id && !test.failures.is_empty())
-                .peekable();
-            if tests.peek().is_none() {
-                continue;
-            }
-            let fingerprint = |executable: &Utf8Path| {
-                Fingerprint::take(&project.workspace_root, &project.toolchain, executable)
-            };
-            let shared = (suite.binary.harness != Harness::Doctest)
-                .then(|| fingerprint(&suite.binary.executable));
-            for test in tests {
-                let case = suite.test(&test.name);
-                let fingerprint = shared.clone().unwrap_or_else(|| {
-                    let own = case.map(|case| suite.binary.executable_of(case));
-                    fingerprint(own.unwrap_or(&suite.binary.executable))
-                });
+            let binary = &suite.binary;
+            let fails = |test: &&TestReport| test.binary == binary.id && !test.failures.is_empty();
+            // Each doctest has an executable of its own.
+            let mut shared = None;
+            for test in report.tests.iter().filter(fails) {
+                let case = suite.test(&test.name).filter(|_| binary.harness == Harness::Doctest);
+                let own = case.map(|case| binary.executable_of(case));
+                let take = || {
+                    let executable = own.unwrap_or(&binary.executable);
+                    Fingerprint::take(&project.workspace_root, &project.toolchain, executable)
+                };
+                let fingerprint: Fingerprint = match own {
+                    Some(_) => take(),
+                    None => shared.get_or_insert_with(take).clone(),
+                };
                 findings.extend(test.failures.iter().filter_map(|failure| {
                     Some(Finding {
                         found,
@@ -227,16 +222,10 @@ impl Finding {
     /// Returns the calls that are responsible, as the runtime identifies them.
     pub fn culprit_sites(&self) -> Vec<Site> {
         let sites = self.culprits.iter().map(|culprit| {
-            let (file, line, column) = match &culprit.site {
-                Some(site) => (site, 0, 0),
-                None => (&culprit.file, culprit.line, culprit.column),
-            };
-            Site {
-                api: culprit.api.clone(),
-                family: culprit.family,
-                file: file.clone(),
-                line,
-                column,
+            let Culprit { api, family, file, line, column, site, .. } = culprit.clone();
+            match site {
+                Some(file) => Site { api, family, file, line: 0, column: 0 },
+                None => Site { api, family, file, line, column },
             }
         });
         sites.collect()
@@ -246,21 +235,15 @@ impl Finding {
     /// taken from the culprit.
     pub fn site_text(&self, site: &Site) -> String {
         let is_it = |culprit: &&Culprit| culprit.site.as_ref() == Some(&site.file);
-        self.culprits.iter().find(is_it).map_or_else(
-            || site.to_string(),
-            |culprit| {
-                let (file, line, _) = culprit.place();
-                format!("{} at {file}:{line}", culprit.api)
-            },
-        )
+        let culprit = self.culprits.iter().find(is_it);
+        culprit.map_or_else(|| site.to_string(), Culprit::text)
     }
 
     /// Describes the calls that are responsible: `std::fs::read_dir at src/lib.rs:4`.
     pub fn culprit_texts(&self) -> Vec<String> {
         let texts = self.culprits.iter().map(|culprit| {
-            let (file, line, _) = culprit.place();
             let suspected = if culprit.confirmed { "" } else { " (suspected)" };
-            format!("{} at {file}:{line}{suspected}", culprit.api)
+            format!("{}{suspected}", culprit.text())
         });
         texts.collect()
     }

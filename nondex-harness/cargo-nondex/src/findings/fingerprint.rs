@@ -1,7 +1,6 @@
 //! Identifies what a test executable was built from, to tell whether a finding is about the same
 //! program.
 
-use std::fmt;
 use std::fs::File;
 use std::hash::Hasher;
 use std::io::{self, Read};
@@ -27,19 +26,6 @@ pub struct Fingerprint {
     pub executable: Option<String>,
 }
 
-/// One difference between two fingerprints.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Difference {
-    /// The algorithm: the seed makes other choices.
-    Algorithm,
-    /// The toolchain.
-    Toolchain,
-    /// The versions of the dependencies.
-    Lockfile,
-    /// The test executable, for any reason.
-    Executable,
-}
-
 impl Fingerprint {
     /// Takes the fingerprint of an executable in the workspace at `root`, for a run by this version
     /// of the tool. Reads both files.
@@ -52,30 +38,23 @@ impl Fingerprint {
         }
     }
 
-    /// Returns what is different in `now`. A file whose hash is unknown in `self` counts as
-    /// unchanged.
-    pub fn differences(&self, now: &Fingerprint) -> Vec<Difference> {
+    /// Returns the names of what is different in `now`. A file whose hash is unknown in `self`
+    /// counts as unchanged. Every other change also changes the executable, so the executable is
+    /// named only if there is no other difference.
+    pub fn differences(&self, now: &Fingerprint) -> Vec<&'static str> {
         let is_other = |before: &Option<String>, now| before.is_some() && before != now;
-        [
-            (Difference::Algorithm, self.algorithm != now.algorithm),
-            (Difference::Toolchain, self.toolchain != now.toolchain),
-            (Difference::Lockfile, is_other(&self.lockfile, &now.lockfile)),
-            (Difference::Executable, is_other(&self.executable, &now.executable)),
+        let mut differences: Vec<&str> = [
+            (self.algorithm != now.algorithm, "the algorithm that makes choices from a seed"),
+            (self.toolchain != now.toolchain, "the toolchain"),
+            (is_other(&self.lockfile, &now.lockfile), "Cargo.lock"),
         ]
         .into_iter()
-        .filter_map(|(difference, is_there)| is_there.then_some(difference))
-        .collect()
-    }
-}
-
-impl fmt::Display for Difference {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Difference::Algorithm => "the algorithm that makes choices from a seed",
-            Difference::Toolchain => "the toolchain",
-            Difference::Lockfile => "Cargo.lock",
-            Difference::Executable => "the test executable",
-        })
+        .filter_map(|(is_there, name)| is_there.then_some(name))
+        .collect();
+        if differences.is_empty() && is_other(&self.executable, &now.executable) {
+            differences.push("the test executable");
+        }
+        differences
     }
 }
 
@@ -106,20 +85,20 @@ mod tests {
         std::fs::write(&executable, vec![7; BUFFER + 1]).unwrap();
         let before = Fingerprint::take(root, "rustc 1\n", &executable);
         assert_eq!(before.lockfile, None);
-        assert_eq!(before.differences(&before), []);
+        assert!(before.differences(&before).is_empty());
 
         let newer = Fingerprint::take(root, "rustc 2", &executable);
-        assert_eq!(before.differences(&newer), [Difference::Toolchain]);
+        assert_eq!(before.differences(&newer), ["the toolchain"]);
         std::fs::write(root.join("Cargo.lock"), "").unwrap();
         let locked = Fingerprint::take(root, "rustc 1", &executable);
-        assert_eq!(before.differences(&locked), [], "it was not known before");
+        assert!(before.differences(&locked).is_empty(), "it was not known before");
         std::fs::write(root.join("Cargo.lock"), "1").unwrap();
         let relocked = Fingerprint::take(root, "rustc 1", &executable);
-        assert_eq!(locked.differences(&relocked), [Difference::Lockfile]);
+        assert_eq!(locked.differences(&relocked), ["Cargo.lock"]);
         std::fs::write(&executable, vec![7; BUFFER + 2]).unwrap();
         let rebuilt = Fingerprint::take(root, "rustc 1", &executable);
-        assert_eq!(relocked.differences(&rebuilt), [Difference::Executable]);
+        assert_eq!(relocked.differences(&rebuilt), ["the test executable"]);
         let other = Fingerprint { algorithm: ALGORITHM + 1, ..rebuilt.clone() };
-        assert_eq!(other.differences(&rebuilt), [Difference::Algorithm]);
+        assert_eq!(other.differences(&rebuilt), ["the algorithm that makes choices from a seed"]);
     }
 }

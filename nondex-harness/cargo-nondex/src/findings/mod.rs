@@ -15,7 +15,7 @@ pub mod skip_list;
 mod store;
 
 pub use finding::{Binary, Finding, SCHEMA};
-pub use fingerprint::{Difference, Fingerprint};
+pub use fingerprint::Fingerprint;
 pub use named::{choose, only};
 pub use regressions::{DEFAULT_FILE, Regression, Regressions, TriedSeed};
 pub use store::{KEPT_FINDINGS, Store};

@@ -82,30 +82,24 @@ impl KnownEntry {
     }
 
     fn check(&self) -> Result<(), String> {
-        match (&self.test, &self.filterset) {
-            (Some(test), None) if !test.contains('$') => Err(format!(
+        if self.test.is_some() == self.filterset.is_some() {
+            return Err("an entry needs either `test` or `filterset`".to_owned());
+        }
+        if let Some(test) = self.test.as_ref().filter(|test| !test.contains('$')) {
+            return Err(format!(
                 "`test = \"{test}\"` is not a test id, expected `<binary-id>$<test name>` as in \
                  reports"
-            )),
-            (Some(_), None) | (None, Some(_)) => {
-                if self.reason.trim().is_empty() {
-                    return Err(format!("`{}` has no reason", self.name()));
-                }
-                match self.verdict {
-                    Some(
-                        verdict @ (Verdict::Broken
-                        | Verdict::Stable
-                        | Verdict::Passed
-                        | Verdict::NotRun
-                        | Verdict::Network),
-                    ) => Err(format!(
-                        "`{}` has the verdict `{verdict}`, which is not a flaky one",
-                        self.name()
-                    )),
-                    _ => Ok(()),
-                }
+            ));
+        }
+        let name = self.name();
+        if self.reason.trim().is_empty() {
+            return Err(format!("`{name}` has no reason"));
+        }
+        match self.verdict.filter(|verdict| !verdict.is_flaky()) {
+            Some(verdict) => {
+                Err(format!("`{name}` has the verdict `{verdict}`, which is not a flaky one"))
             }
-            _ => Err("an entry needs either `test` or `filterset`".to_owned()),
+            None => Ok(()),
         }
     }
 }

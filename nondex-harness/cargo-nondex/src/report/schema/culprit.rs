@@ -84,6 +84,12 @@ impl Culprit {
             _ => (&self.file, self.line, Some(self.column).filter(|&column| column > 0)),
         }
     }
+
+    /// Describes the call: `std::fs::read_dir at src/lib.rs:4`.
+    pub fn text(&self) -> String {
+        let (file, line, _) = self.place();
+        format!("{} at {file}:{line}", self.api)
+    }
 }
 
 /// One call at a site.
