@@ -5,7 +5,7 @@ use nondex_core::{Level, RunSpec};
 use self::basis::Basis;
 pub use self::notes::JUDGED_ALONE;
 use super::id;
-use super::schema::{Culprit, FailureReport, MAX_FAILURES, Replay, TestReport, Verdict};
+use super::schema::{Culprit, FailureReport, MAX_FAILURES, TestReport, Verdict};
 use super::workspace::Workspace;
 use crate::judge::conclusion::Conclusion;
 use crate::judge::isolation::{Judgement, Reason, Runs};
@@ -77,13 +77,11 @@ pub fn report(
         report.notes.insert(0, format!("`{search}` searches the cause"));
     }
     report.describe_rate();
-    let doctest = test.doctest.as_ref();
     for failure in &mut report.failures {
         // Debug information has absolute paths.
-        let shown = failure.file.as_deref().map(|file| workspace.shown(file).to_owned());
-        failure.file = shown;
+        failure.file = failure.file.take().map(|file| workspace.shown(&file).to_owned());
     }
-    if let Some(place) = doctest.and_then(|doctest| doctest.place.as_ref()) {
+    if let Some(place) = test.doctest.as_ref().and_then(|doctest| doctest.place.as_ref()) {
         places::in_source(&mut report, place, workspace.root());
     }
     external_files(&mut report, &basis);
@@ -246,7 +244,6 @@ fn replay(report: &mut TestReport, reproduced: Option<&RunSpec>, basis: &Basis<'
         // A run that only served the search for a culprit is not a listed failure.
         known.or(failures.first())
     });
-    let (options, binary) = (basis.options, &basis.suite.binary);
     // If the test fails by chance, a single run may well pass.
     let runs = match basis.conclusion() {
         Some(Conclusion::NonDeterministic { spec }) => {
@@ -255,7 +252,7 @@ fn replay(report: &mut TestReport, reproduced: Option<&RunSpec>, basis: &Basis<'
         _ => 1,
     };
     let command = primary.map(|failure| {
-        let command = reproduce::command(&report.id, failure, options);
+        let command = reproduce::command(&report.id, failure, basis.options);
         match runs {
             1 => command,
             several => format!("{command} --runs {several}"),
@@ -263,13 +260,8 @@ fn replay(report: &mut TestReport, reproduced: Option<&RunSpec>, basis: &Basis<'
     });
     let primary = primary.and_then(|failure| failure.id.clone());
     report.reproduce = command;
-    report.replay = (!report.failures.is_empty()).then(|| Replay {
-        primary,
-        kind: binary.kind.clone(),
-        target: binary.target.clone(),
-        spec: options.clean_spec(""),
-        timeout_ms: u64::try_from(options.timeout.as_millis()).unwrap_or(u64::MAX),
-    });
+    report.replay = (!report.failures.is_empty())
+        .then(|| reproduce::replay(primary, basis.suite, basis.options));
 }
 
 mod basis;

@@ -29,8 +29,8 @@ pub(super) fn write(report: &mut TestReport, basis: &Basis<'_>) -> Option<RunSpe
     if let Some(missing) = runs.find(|run| run.is_missing) {
         report.failures.clear();
         report.failure_rate.clear();
-        let why = missing.failure.as_ref().map(|failure| &*failure.message);
-        report.notes.push(notes::missing(why.unwrap_or_default()));
+        let why = missing.failure.as_ref().map_or("", |failure| &failure.message);
+        report.notes.push(format!("it is not judged: {why}"));
         return None;
     }
     match conclusion {

@@ -135,13 +135,9 @@ pub(super) fn may_pass(sources: &[Source], runs: usize) -> Option<String> {
     })
 }
 
+/// Describes the sources.
 fn names(sources: &[Source]) -> Vec<&'static str> {
-    sources.iter().map(|source| of_source(*source)).collect()
-}
-
-/// Describes a source.
-const fn of_source(source: Source) -> &'static str {
-    match source {
+    let name = |source: &Source| match source {
         Source::Clock => "a clock",
         Source::Date => "the date or the time of day",
         Source::Sleep => "sleeping",
@@ -150,7 +146,8 @@ const fn of_source(source: Source) -> &'static str {
         Source::RandomFile => "random bytes or names, as of `/dev/urandom` or `mkstemp`",
         Source::ProcessNumber => "a process or thread id",
         Source::Port => "a port that the system chooses",
-    }
+    };
+    sources.iter().map(name).collect()
 }
 
 /// Returns why a test is not judged although a choice seems to decide.
@@ -176,16 +173,13 @@ pub(super) fn unjudged(failures: &[FailureReport]) -> String {
     let stopped = "the campaign was stopped before this test was judged";
     let is_clean =
         failures.iter().any(|failure| failure.level.is_none() && failure.before.is_empty());
-    match failures.len() {
-        0 => stopped.to_owned(),
-        _ if is_clean => {
-            format!(
-                "{stopped}; it failed in canonical order, and a plain build was not run to compare"
-            )
-        }
-        1 => format!("{stopped}; it failed under one seed"),
-        many => format!("{stopped}; it failed under {many} seeds"),
-    }
+    let failed = match failures.len() {
+        0 => return stopped.to_owned(),
+        _ if is_clean => "in canonical order, and a plain build was not run to compare",
+        1 => "under one seed",
+        many => &format!("under {many} seeds"),
+    };
+    format!("{stopped}; it failed {failed}")
 }
 
 /// Returns why a test that fails in canonical order is not judged when no seed was tried.
@@ -194,27 +188,18 @@ pub(super) fn untried() -> String {
         .to_owned()
 }
 
-/// Returns why a test is not judged if one of its runs could not be started.
-pub(super) fn missing(why: &str) -> String {
-    format!("it is not judged: {why}")
-}
-
 /// Describes what is missing if a test was judged before all its runs were made.
 pub(super) fn provisional(report: &TestReport, test: &TestCase) -> String {
     let stopped = "the campaign was stopped before all runs of this test were made";
-    match report.verdict {
-        Verdict::NotRun => format!(
-            "{stopped}: a seed decides, but whether by an order or by a delay is not known; `cargo \
-             nondex explain '{}'` continues the search for the culprit",
-            test.name
-        ),
-        _ if report.is_dependent() => format!(
-            "{stopped}: its level may be weaker, and `cargo nondex explain '{}'` continues the \
-             search for the culprit",
-            test.name
-        ),
-        _ => stopped.to_owned(),
-    }
+    let unknown = match report.verdict {
+        Verdict::NotRun => "a seed decides, but whether by an order or by a delay is not known;",
+        _ if report.is_dependent() => "its level may be weaker, and",
+        _ => return stopped.to_owned(),
+    };
+    format!(
+        "{stopped}: {unknown} `cargo nondex explain '{}'` continues the search for the culprit",
+        test.name
+    )
 }
 
 /// The end of the note about a test that other tests disturb.

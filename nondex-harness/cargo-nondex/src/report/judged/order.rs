@@ -11,7 +11,7 @@ use crate::judge::prerequisite::Explanation;
 use crate::judge::verdict::Fact;
 use crate::project::Suite;
 use crate::report::id;
-use crate::report::schema::{Culprit, FailureReport, Order, Race, Replay, Sanitised, TestReport};
+use crate::report::schema::{Culprit, FailureReport, Order, Race, Sanitised, TestReport};
 
 /// Returns the tests that have a role in a dependence. `names` are the names of the numbered tests.
 fn order(found: &Dependence, names: &[impl AsRef<str>]) -> Order {
@@ -191,23 +191,20 @@ pub fn fail(
     let failure = failure(&report.id, spec, end);
     report.reproduce = Some(reproduce::command(&report.id, &failure, options));
     report.output = end.and_then(|end| end.output.clone());
-    report.replay = Some(Replay {
-        primary: failure.id.clone(),
-        kind: suite.binary.kind.clone(),
-        target: suite.binary.target.clone(),
-        spec: match spec.interleaving() {
-            Some(tests) => options.clean_spec("").interleaved(tests.clone()),
-            None => options.clean_spec(""),
-        },
-        timeout_ms: u64::try_from(options.timeout.as_millis()).unwrap_or(u64::MAX),
-    });
+    let mut replay = reproduce::replay(failure.id.clone(), suite, options);
+    if let Some(tests) = spec.interleaving() {
+        replay.spec = replay.spec.interleaved(tests.clone());
+    }
+    report.replay = Some(replay);
     report.failures = vec![failure];
 }
 
 /// Writes that a test fails when another test runs in the middle of it.
 pub fn racing(report: &mut TestReport, race: Race) {
     report.rule(Fact::Varies);
-    let state = &race.state;
+    let (state, at) = (&race.state, race.interrupt_at);
+    let (inner, outer, end) =
+        if race.inner { ("it", "that test", "that one") } else { ("that test", "it", "it") };
     report.notes.push(format!(
         "race with `{}` {} {}: it fails when {}, and passes before and after it",
         race.with,
@@ -218,20 +215,11 @@ pub fn racing(report: &mut TestReport, race: Race) {
         } else {
             format!("{} `{}`", state.kind, state.name)
         },
-        match (race.inner, race.pause_at) {
-            (false, None) =>
-                format!("that test runs in the middle of it, at access {}", race.interrupt_at),
-            (true, None) =>
-                format!("it runs in the middle of that test, at access {}", race.interrupt_at),
-            (false, Some(access)) => format!(
-                "that test begins in the middle of it, at access {}, and continues from its own \
-                 access {access} after it has ended",
-                race.interrupt_at
-            ),
-            (true, Some(access)) => format!(
-                "it begins in the middle of that test, at access {}, and continues from its own \
-                 access {access} after that one has ended",
-                race.interrupt_at
+        match race.pause_at {
+            None => format!("{inner} runs in the middle of {outer}, at access {at}"),
+            Some(access) => format!(
+                "{inner} begins in the middle of {outer}, at access {at}, and continues from its \
+                 own access {access} after {end} has ended"
             ),
         }
     ));
@@ -240,8 +228,7 @@ pub fn racing(report: &mut TestReport, race: Race) {
         let inner = if race.inner { " --inner" } else { "" };
         let pause =
             race.pause_at.map_or_else(String::new, |access| format!(" --pause-at {access}"));
-        *command =
-            format!("{command} --state {state} --interrupt-at {}{inner}{pause}", race.interrupt_at);
+        *command = format!("{command} --state {state} --interrupt-at {at}{inner}{pause}");
     }
     report.race = Some(race);
 }

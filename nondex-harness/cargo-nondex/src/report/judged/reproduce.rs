@@ -4,7 +4,8 @@ use nondex_core::NetworkMode;
 
 use crate::judge::Options;
 use crate::judge::options::DEFAULT_TIMEOUT;
-use crate::report::schema::FailureReport;
+use crate::project::Suite;
+use crate::report::schema::{FailureReport, Replay};
 use crate::shell;
 
 /// Returns the command that repeats this failing run of the test with this id. The command needs
@@ -60,6 +61,17 @@ pub(super) fn command(test_id: &str, failure: &FailureReport, options: &Options)
         add(&["--timeout", &seconds.to_string()]);
     }
     shell::join(words.iter().map(String::as_str))
+}
+
+/// Returns what the failing runs of a test have in common. `primary` is the one to repeat.
+pub(super) fn replay(primary: Option<String>, suite: &Suite, options: &Options) -> Replay {
+    Replay {
+        primary,
+        kind: suite.binary.kind.clone(),
+        target: suite.binary.target.clone(),
+        spec: options.clean_spec(""),
+        timeout_ms: u64::try_from(options.timeout.as_millis()).unwrap_or(u64::MAX),
+    }
 }
 
 /// Returns the command that searches the cause of a failure in this run's targets. `words` select

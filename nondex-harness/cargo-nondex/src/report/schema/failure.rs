@@ -45,12 +45,20 @@ pub struct FailureReport {
 impl FailureReport {
     /// Creates a failing clean run with this outcome and failure.
     pub fn new(outcome: Outcome, failure: Option<Failure>) -> Self {
-        let failure = failure.unwrap_or_default();
+        let Failure { message, file, line, .. } = failure.unwrap_or_default();
         FailureReport {
-            message: failure.message,
-            file: failure.file,
-            line: failure.line,
-            ..FailureReport::clean(outcome)
+            id: None,
+            level: None,
+            seed: None,
+            schedule: Schedule::default(),
+            message,
+            file,
+            line,
+            outcome,
+            limit_ms: None,
+            before: Vec::new(),
+            scheduled: false,
+            max_steps: None,
         }
     }
 
@@ -71,20 +79,7 @@ impl FailureReport {
 
     /// Creates a failing clean run without any details.
     pub fn clean(outcome: Outcome) -> Self {
-        FailureReport {
-            id: None,
-            level: None,
-            seed: None,
-            schedule: Schedule::default(),
-            message: String::new(),
-            file: None,
-            line: None,
-            outcome,
-            limit_ms: None,
-            before: Vec::new(),
-            scheduled: false,
-            max_steps: None,
-        }
+        Self::new(outcome, None)
     }
 }
 

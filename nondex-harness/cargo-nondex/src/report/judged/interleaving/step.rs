@@ -64,11 +64,8 @@ impl Own {
     pub(super) fn of(frames: &[Frame], workspace: &Workspace) -> Self {
         let is_own = |frame: &Frame| workspace.user_file(&frame.file).is_some();
         let at = frames.iter().position(is_own);
-        let place = at.and_then(|at| {
-            let file = workspace.user_file(&frames[at].file)?;
-            Some((file, frames[at].line))
-        });
-        let called = at.map_or(frames.len(), |at| at);
+        let place = workspace.nearest_of_users(frames);
+        let called = at.unwrap_or(frames.len());
         let callee = called.checked_sub(1).map(|at| &frames[at]);
         let is_inner = callee.is_some_and(|callee| callee.function.starts_with("std::sys::"));
         // Without debug information a function has no name.
