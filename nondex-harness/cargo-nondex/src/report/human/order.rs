@@ -1,8 +1,6 @@
 //! Order-dependent tests: one diagnostic for each cause, which is the set of tests that make the
 //! difference.
 
-use std::fmt::Write;
-
 use super::View;
 use super::diagnostic::{Diagnostic, Severity};
 use super::{finding, state};
@@ -84,18 +82,15 @@ pub(super) fn diagnostic<'s>(
         diagnostic.note("state", &state::left(state));
     }
     if !others.is_empty() {
-        let mut names: Vec<&str> = others.iter().map(|test| test.name.as_str()).collect();
-        let more = names.len().saturating_sub(NAMED);
-        if view.verbose == 0 {
-            names.truncate(NAMED);
+        let most = if view.verbose == 0 { NAMED } else { others.len() };
+        let mut names: Vec<String> =
+            others.iter().take(most).map(|test| test.name.clone()).collect();
+        if others.len() > most {
+            names.push(format!("and {} more", others.len() - most));
         }
-        let mut text = names.join("\n");
-        if more > 0 && view.verbose == 0 {
-            let _ = write!(text, "\nand {more} more");
-        }
-        diagnostic.note("also", &text);
+        diagnostic.note("also", &names.join("\n"));
     }
-    diagnostic.note("help", &fix(is_victim, proven));
+    diagnostic.note("help", fix(is_victim, proven));
     if view.verbose > 0 {
         finding::output(&mut diagnostic, test, view);
     }
@@ -110,8 +105,8 @@ fn sequence(tests: &[String]) -> String {
 }
 
 /// Returns the shortest way to make a test independent.
-fn fix(is_victim: bool, state: Option<&SharedState>) -> String {
-    let text = match state.map(|state| state.kind.as_str()) {
+fn fix(is_victim: bool, state: Option<&SharedState>) -> &'static str {
+    match state.map(|state| state.kind.as_str()) {
         _ if !is_victim => {
             "create the state in the test itself, or in a function that both tests call"
         }
@@ -134,8 +129,7 @@ fn fix(is_victim: bool, state: Option<&SharedState>) -> String {
             "restore the state in a guard's `Drop` in the test that changes it, so that a panic \
              restores it too; a `#[serial]` group alone does not restore it"
         }
-    };
-    text.to_owned()
+    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,6 @@ use crate::report::workspace::Workspace;
 /// Reader of the sources of the workspace, and of dependencies in cargo's directories.
 #[derive(Clone, Debug)]
 pub struct Sources {
-    root: Utf8PathBuf,
     workspace: Workspace,
     /// The directories of the sources of registry and git dependencies.
     dependencies: Vec<Utf8PathBuf>,
@@ -25,7 +24,7 @@ impl Sources {
             dependencies.sort_unstable();
             dependencies.push(home.join("git/checkouts"));
         }
-        Sources { root: root.to_owned(), workspace: Workspace::new(root.to_owned()), dependencies }
+        Sources { workspace: Workspace::new(root.to_owned()), dependencies }
     }
 
     /// Creates a reader for the workspace at `root` and for the dependencies in the user's cargo
@@ -40,7 +39,7 @@ impl Sources {
 
     /// Returns the root of the workspace.
     pub fn root(&self) -> &Utf8Path {
-        &self.root
+        self.workspace.root()
     }
 
     /// Returns whether `file`, as in [`Site::file`](nondex_core::Site::file), is the user's own.
@@ -66,7 +65,8 @@ impl Sources {
 
     /// Returns the text of `file`, if it exists.
     pub(in crate::report) fn read(&self, file: &str) -> Option<String> {
-        let directories = std::iter::once(&self.root).chain(&self.dependencies);
+        let dependencies = self.dependencies.iter().map(Utf8PathBuf::as_path);
+        let directories = std::iter::once(self.root()).chain(dependencies);
         let path = directories.map(|directory| directory.join(file)).find(|path| path.is_file())?;
         std::fs::read_to_string(path).ok()
     }

@@ -36,26 +36,19 @@ impl BuildCause {
 impl fmt::Display for BuildCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let package = &self.package;
-        let file = self.file.as_deref();
-        if self.kind == Self::PROC_MACRO {
-            let place = file.map_or_else(String::new, |file| format!(" ({file})"));
-            return write!(
-                f,
-                "the proc macro `{package}`{place} may expand to different code in each build"
-            );
-        }
-        match file {
-            Some("stdout") | None => {
-                write!(
-                    f,
-                    "the build script of `{package}` may print different output in each build"
-                )
+        match self.file.as_deref() {
+            file if self.kind == Self::PROC_MACRO => {
+                let place = file.map_or_else(String::new, |file| format!(" ({file})"));
+                write!(f, "the proc macro `{package}`{place} may expand to different code")
             }
-            Some(file) => write!(
-                f,
-                "the build script of `{package}` may write a different `{file}` in each build"
-            ),
-        }
+            Some("stdout") | None => {
+                write!(f, "the build script of `{package}` may print different output")
+            }
+            Some(file) => {
+                write!(f, "the build script of `{package}` may write a different `{file}`")
+            }
+        }?;
+        f.write_str(" in each build")
     }
 }
 

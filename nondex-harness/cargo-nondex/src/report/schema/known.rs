@@ -55,23 +55,18 @@ pub enum OverdueReason {
 impl Overdue {
     /// Describes the problem, without the advice.
     pub fn problem(&self) -> String {
-        let Overdue { entry, expires, .. } = self;
-        match (self.reason, self.failure_bound) {
-            (OverdueReason::Expired, _) => format!("known flake `{entry}` expired on {expires}"),
-            (OverdueReason::Stable, Some(bound)) => {
-                let bound = bound * 100.0;
-                format!("known flake `{entry}` is stable by now (< {bound:.0} % at 95 %)")
+        let what = match (self.reason, self.failure_bound, &self.renamed) {
+            (OverdueReason::Expired, ..) => format!("expired on {}", self.expires),
+            (OverdueReason::Stable, Some(bound), _) => {
+                format!("is stable by now (< {:.0} % at 95 %)", bound * 100.0)
             }
-            (OverdueReason::Stable, None) => format!("known flake `{entry}` is stable by now"),
-            (OverdueReason::Missing, _) => match &self.renamed {
-                Some(renamed) => {
-                    format!(
-                        "known flake `{entry}` no longer exists: was it renamed to `{renamed}`?"
-                    )
-                }
-                None => format!("known flake `{entry}` no longer exists"),
-            },
-        }
+            (OverdueReason::Stable, None, _) => "is stable by now".to_owned(),
+            (OverdueReason::Missing, _, Some(renamed)) => {
+                format!("no longer exists: was it renamed to `{renamed}`?")
+            }
+            (OverdueReason::Missing, _, None) => "no longer exists".to_owned(),
+        };
+        format!("known flake `{}` {what}", self.entry)
     }
 }
 

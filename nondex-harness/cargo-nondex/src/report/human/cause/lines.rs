@@ -63,52 +63,45 @@ pub(super) fn are_waits(test: &TestReport, view: &View<'_>) -> bool {
 /// Marks the line of a culprit, or the user's line that leads to it.
 fn draw(diagnostic: &mut Diagnostic<'_>, culprit: &Culprit, test: &TestReport, view: &View<'_>) {
     let api = short(called(culprit));
-    let shown = view.sources.shown(&culprit.file);
+    let Culprit { file, line, column, .. } = culprit;
+    let shown = view.sources.shown(file);
     let mut label = timing::what_in(test, culprit).unwrap_or_else(|| what(culprit));
     if !culprit.confirmed {
         label = format!("suspected: {label}");
     }
-    if let (true, false) = (timing::is_of(culprit), culprit.file.is_empty()) {
-        let (file, line, _) = culprit.place();
-        if culprit.user_file.is_some() {
-            let _ = write!(label, "; reached through {shown}:{}", culprit.line);
-        }
-        diagnostic.primary((file, line, None), label);
-        return;
-    }
-    if culprit.file.is_empty() {
+    if file.is_empty() {
         diagnostic.note("call", &format!("`{api}` (call site without debug information): {label}"));
         return;
     }
-    let own =
-        (culprit.file.as_str(), culprit.line, Some(culprit.column).filter(|&column| column > 0));
-    let user = culprit.user_file.as_deref().zip(culprit.user_line);
-    if let (true, Some((file, line))) = (culprit.site.is_some(), user) {
-        let label = format!("leads to `{api}`, reached through {shown}:{}; {label}", culprit.line);
-        diagnostic.primary((file, line, None), label);
+    let users = culprit.user_file.as_deref().zip(culprit.user_line);
+    let users = users.map(|(file, line)| (file, line, None));
+    if timing::is_of(culprit) {
+        if users.is_some() {
+            let _ = write!(label, "; reached through {shown}:{line}");
+        }
+        diagnostic.primary(users.unwrap_or((file, *line, None)), label);
         return;
     }
-    if culprit.site.is_some() {
-        let place = if interleaving::has_place(test, culprit) {
-            "here"
-        } else {
-            "(call site without debug information)"
-        };
-        diagnostic.primary(own, format!("leads to `{api}` {place}; {label}"));
-        return;
-    }
-    let Some((user_file, user_line)) = user else {
-        diagnostic.primary(own, label);
-        return;
-    };
-    let user = (user_file, user_line, None);
-    if !view.brief && view.sources.read(&culprit.file).is_some() {
-        diagnostic.primary(user, format!("leads to `{api}` in {}", package(shown)));
-        diagnostic.primary(own, label);
-    } else {
-        let Culprit { line, column, .. } = culprit;
-        let label = format!("leads to `{api}` at {shown}:{line}:{column}; {label}");
-        diagnostic.primary(user, label);
+    let own = (file.as_str(), *line, Some(*column).filter(|&column| column > 0));
+    match (culprit.site.is_some(), users) {
+        (true, Some(users)) => {
+            let label = format!("leads to `{api}`, reached through {shown}:{line}; {label}");
+            diagnostic.primary(users, label);
+        }
+        (true, None) => {
+            let has_place = interleaving::has_place(test, culprit);
+            let place = if has_place { "here" } else { "(call site without debug information)" };
+            diagnostic.primary(own, format!("leads to `{api}` {place}; {label}"));
+        }
+        (false, None) => diagnostic.primary(own, label),
+        (false, Some(users)) if !view.brief && view.sources.read(file).is_some() => {
+            diagnostic.primary(users, format!("leads to `{api}` in {}", package(shown)));
+            diagnostic.primary(own, label);
+        }
+        (false, Some(users)) => {
+            let label = format!("leads to `{api}` at {shown}:{line}:{column}; {label}");
+            diagnostic.primary(users, label);
+        }
     }
 }
 
