@@ -55,6 +55,16 @@ pub fn list(folder: &Utf8Path) -> Result<Vec<Utf8PathBuf>> {
     Ok(paths)
 }
 
+/// Returns the paths of the JSON files in a folder, like [`list`].
+///
+/// # Errors
+/// Returns a set-up error with the path.
+pub fn list_json(folder: &Utf8Path) -> Result<Vec<Utf8PathBuf>> {
+    let mut files = list(folder)?;
+    files.retain(|path| path.extension() == Some("json"));
+    Ok(files)
+}
+
 /// Returns the absolute path, whether or not it exists.
 ///
 /// # Errors

@@ -118,7 +118,7 @@ impl History {
         text.push(b'\n');
         let name = format!("{:015}-{:016x}.json", entry.time, hash::of(&text));
         atomic_file::text(&self.folder.join(name), &text)?;
-        for old in self.files()?.iter().rev().skip(KEPT_ENTRIES) {
+        for old in file::list_json(&self.folder)?.iter().rev().skip(KEPT_ENTRIES) {
             let _ = fs::remove_file(old);
         }
         Ok(())
@@ -131,7 +131,7 @@ impl History {
     pub fn all(&self) -> Result<(Vec<Entry>, Vec<String>)> {
         let mut entries = Vec::new();
         let mut damaged = Vec::new();
-        for path in self.files()? {
+        for path in file::list_json(&self.folder)? {
             let text = fs::read_to_string(&path).map_err(|e| e.to_string());
             let entry = text
                 .and_then(|text| serde_json::from_str::<Entry>(&text).map_err(|e| e.to_string()));
@@ -146,13 +146,6 @@ impl History {
             }
         }
         Ok((entries, damaged))
-    }
-
-    /// Returns the files, the oldest first.
-    fn files(&self) -> Result<Vec<Utf8PathBuf>> {
-        let mut files = file::list(&self.folder)?;
-        files.retain(|path| path.extension() == Some("json"));
-        Ok(files)
     }
 }
 
@@ -209,7 +202,7 @@ mod tests {
         one.add(&entry(2, "b")).unwrap();
         two.add(&entry(2, "c")).unwrap();
         two.add(&entry(1, "a")).unwrap();
-        for file in two.files().unwrap() {
+        for file in file::list_json(&two.folder).unwrap() {
             let to = one.folder.join(file.file_name().unwrap());
             assert!(!to.exists());
             fs::copy(&file, to).unwrap();

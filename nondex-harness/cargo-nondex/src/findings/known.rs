@@ -39,14 +39,11 @@ pub fn apply(
     // A report of `cargo nondex test` has a world, and no causes.
     let has_causes = report.run.world.is_none();
     for entry in known.entries() {
-        let mut is_stable = false;
         let mut is_doubtful = false;
         let mut bound: Option<f64> = None;
         for test in report.tests.iter_mut().filter(|test| is_meant(entry, test)) {
-            match test.verdict {
-                Verdict::Stable if test.failure_bound.is_some() => {
-                    is_stable = true;
-                    let of_test = test.failure_bound.unwrap_or_default();
+            match (test.verdict, test.failure_bound) {
+                (Verdict::Stable, Some(of_test)) => {
                     bound = Some(bound.unwrap_or_default().max(of_test));
                 }
                 _ => is_doubtful = true,
@@ -76,7 +73,7 @@ pub fn apply(
         }
         let reason = if today > entry.expires {
             OverdueReason::Expired
-        } else if is_stable && !is_doubtful && !report.partial {
+        } else if bound.is_some() && !is_doubtful && !report.partial {
             OverdueReason::Stable
         } else {
             continue;

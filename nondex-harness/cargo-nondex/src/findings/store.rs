@@ -64,19 +64,16 @@ impl Store {
     pub fn all(&self) -> Result<(Vec<Finding>, Vec<String>)> {
         let mut findings = Vec::new();
         let mut damaged = Vec::new();
-        for path in self.files()? {
+        for path in file::list_json(&self.directory)? {
             match read(&path) {
                 Ok(finding) => findings.push(finding),
                 Err(error) => damaged.push(error.to_string()),
             }
         }
         findings.sort_by(|a: &Finding, b: &Finding| {
-            let age = |finding: &Finding| (finding.found, finding.primary);
-            let order = age(b).cmp(&age(a));
-            order
-                .then_with(|| a.test.cmp(&b.test))
-                .then_with(|| a.choice().cmp(&b.choice()))
-                .then_with(|| a.id.cmp(&b.id))
+            let newest_first = (b.found, b.primary).cmp(&(a.found, a.primary));
+            let name = |one: &Finding| (one.test.clone(), one.choice(), one.id.clone());
+            newest_first.then_with(|| name(a).cmp(&name(b)))
         });
         Ok((findings, damaged))
     }
@@ -88,20 +85,18 @@ impl Store {
     /// the file of the finding is damaged.
     pub fn find(&self, text: &str) -> Result<Finding> {
         let exact = self.path(text);
-        if self.files()?.contains(&exact) {
+        if file::list_json(&self.directory)?.contains(&exact) {
             return read(&exact);
         }
         let (findings, _) = self.all()?;
         if let Some(found) = choose(&findings, text)? {
             return Ok(found.clone());
         }
+        let folder = &self.directory;
         Err(Error::usage(match text {
-            "latest" => {
-                format!("there is no finding in `{}`: run `cargo nondex` first", self.directory)
-            }
+            "latest" => format!("there is no finding in `{folder}`: run `cargo nondex` first"),
             _ => format!(
-                "no finding `{text}` in `{}`; `cargo nondex report --list` lists them",
-                self.directory
+                "no finding `{text}` in `{folder}`; `cargo nondex report --list` lists them"
             ),
         }))
     }
@@ -110,17 +105,10 @@ impl Store {
         self.directory.join(format!("{id}.json"))
     }
 
-    /// Returns the files of the store, sorted by id.
-    fn files(&self) -> Result<Vec<Utf8PathBuf>> {
-        let mut files = file::list(&self.directory)?;
-        files.retain(|path| path.extension() == Some("json"));
-        Ok(files)
-    }
-
     /// Deletes the oldest findings above the limit. Ignores errors, since a surplus file only takes
     /// space.
     fn delete_old(&self) {
-        let Ok(files) = self.files() else { return };
+        let Ok(files) = file::list_json(&self.directory) else { return };
         let Some(surplus) = files.len().checked_sub(KEPT_FINDINGS).filter(|n| *n > 0) else {
             return;
         };
@@ -223,6 +211,6 @@ mod tests {
         let many: Vec<Finding> =
             (0..KEPT_FINDINGS as u64 + 5).map(|seed| finding("a", Level::Std, seed)).collect();
         store.write(&many).unwrap();
-        assert_eq!(store.files().unwrap().len(), KEPT_FINDINGS);
+        assert_eq!(file::list_json(store.directory()).unwrap().len(), KEPT_FINDINGS);
     }
 }
