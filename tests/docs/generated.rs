@@ -134,9 +134,13 @@ pub(crate) fn report_types() -> Vec<Type> {
 
 /// Returns the types of events.
 pub(crate) fn event_types() -> Vec<Type> {
-    let file = "nondex-harness/cargo-nondex/src/report/stream.rs";
-    let events = source::types(&repository().join(file)).into_iter();
-    events.filter(|found| found.name != "Event").collect()
+    let folder = repository().join("nondex-harness/cargo-nondex/src/report");
+    let mut events = source::types(&folder.join("stream.rs"));
+    events.retain(|found| found.name != "Event");
+    // The lines of a finding come after the finding.
+    let at = events.iter().position(|found| found.name == "Finding").unwrap() + 1;
+    events.splice(at..at, source::types(&folder.join("problem.rs")));
+    events
 }
 
 #[test]

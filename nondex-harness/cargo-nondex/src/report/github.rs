@@ -23,7 +23,7 @@ fn annotation(problem: &Problem<'_>) -> Option<String> {
     let title = format!("nondex[{}]: {}", problem.first().verdict, problem.cause);
     Some(format!(
         "::{command} file={},line={}{column},title={}::{}\n",
-        property(place.file.as_str()),
+        property(&place.file),
         place.line,
         property(&title),
         data(&problem.text()),

@@ -12,6 +12,7 @@ use std::hash::Hasher;
 use anstream::adapter::strip_str;
 use camino::{Utf8Path, Utf8PathBuf};
 use nondex_core::hash::FixedHasher;
+use serde::Serialize;
 
 pub use self::rule::Rule;
 use super::cause::cause;
@@ -34,9 +35,9 @@ pub struct Problem<'r> {
     pub cause: String,
     /// The responsible line of the user's own code, or else the line of the test, or else the first
     /// line of the workspace's manifest.
-    pub place: Place,
+    pub place: SourceLine,
     /// Other lines: the other side of a race, where the test fails, and the tests themselves.
-    pub related: Vec<Place>,
+    pub related: Vec<SourceLine>,
     /// Advice on how to fix it.
     pub help: Option<String>,
     /// The command that reproduces it.
@@ -45,16 +46,16 @@ pub struct Problem<'r> {
     pub fingerprint: String,
 }
 
-/// A line of a file in the repository.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+/// A line of the source.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SourceLine {
     /// Path, relative to the root of the repository.
-    pub file: Utf8PathBuf,
+    pub file: String,
     /// Line, from 1.
     pub line: u32,
     /// Column in characters, from 1, if known.
     pub column: Option<u32>,
-    /// What the line shows; may be empty.
+    /// What the line shows.
     pub label: String,
 }
 
@@ -119,7 +120,7 @@ fn problem<'r>(entry: Entry<'r, '_>, repository: &Repository<'_>) -> Option<Prob
         first = strip_str(&first).to_string();
     }
     let rule = Rule::of(test);
-    let marks: Vec<(bool, Place)> = diagnostic
+    let marks: Vec<(bool, SourceLine)> = diagnostic
         .iter()
         .flat_map(|one| one.marks())
         .filter_map(|mark| {
@@ -128,7 +129,7 @@ fn problem<'r>(entry: Entry<'r, '_>, repository: &Repository<'_>) -> Option<Prob
         })
         .collect();
     let primary = marks.iter().position(|(is_primary, _)| *is_primary);
-    let mut places: Vec<Place> = marks.into_iter().map(|(_, place)| place).collect();
+    let mut places: Vec<SourceLine> = marks.into_iter().map(|(_, place)| place).collect();
     let own = |test: &TestReport| {
         let line = (test.file.as_deref()?, test.line?, None);
         repository.place(line, &format!("the test `{}`", test.name))
@@ -139,9 +140,9 @@ fn problem<'r>(entry: Entry<'r, '_>, repository: &Repository<'_>) -> Option<Prob
         places.remove(primary.unwrap_or(0))
     };
     places.extend(tests.iter().filter_map(|test| own(test)));
-    let mut related: Vec<Place> = Vec::new();
+    let mut related: Vec<SourceLine> = Vec::new();
     for other in places {
-        let same = |known: &Place| (&known.file, known.line) == (&other.file, other.line);
+        let same = |known: &SourceLine| (&known.file, known.line) == (&other.file, other.line);
         if !same(&place) && !related.iter().any(same) {
             related.push(other);
         }
@@ -198,9 +199,9 @@ impl<'s> Repository<'s> {
     }
 
     /// Returns the place of findings without a known line.
-    fn manifest(&self) -> Place {
-        Place {
-            file: self.workspace.join("Cargo.toml"),
+    fn manifest(&self) -> SourceLine {
+        SourceLine {
+            file: self.workspace.join("Cargo.toml").into_string(),
             line: 1,
             column: None,
             label: String::new(),
@@ -208,12 +209,12 @@ impl<'s> Repository<'s> {
     }
 
     /// Returns a place in the user's own code, or `None` for other places.
-    fn place(&self, place: (&str, u32, Option<u32>), label: &str) -> Option<Place> {
+    fn place(&self, place: (&str, u32, Option<u32>), label: &str) -> Option<SourceLine> {
         let (file, line, column) = place;
         let is_shown = line > 0 && self.sources.is_users(file);
-        is_shown.then(|| Place {
+        is_shown.then(|| SourceLine {
             // Places in doctests begin with `./`.
-            file: self.workspace.join(file.trim_start_matches("./")),
+            file: self.workspace.join(file.trim_start_matches("./")).into_string(),
             line,
             column,
             label: label.to_owned(),

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::exit::exit_code;
 use super::human::Sources;
-use super::problem::{Place, Problem, Rule, Severity, problems};
+use super::problem::{Problem, Rule, Severity, SourceLine, problems};
 use super::schema::Report;
 
 /// Name of the base of all paths, which is the root of the repository.
@@ -75,7 +75,7 @@ fn result(problem: &Problem<'_>, rule_index: usize) -> Value {
     let functions = ids.iter().map(|id| json!({ "fullyQualifiedName": id, "kind": "function" }));
     let mut location = location(&problem.place);
     location["logicalLocations"] = functions.collect();
-    let numbered = |(place, number): (&Place, u32)| {
+    let numbered = |(place, number): (&SourceLine, u32)| {
         let mut related = self::location(place);
         related["id"] = json!(number);
         related
@@ -104,12 +104,12 @@ fn result(problem: &Problem<'_>, rule_index: usize) -> Value {
     })
 }
 
-fn location(place: &Place) -> Value {
+fn location(place: &SourceLine) -> Value {
     let label = Some(place.label.as_str()).filter(|label| !label.is_empty());
     json!({
         "message": label.map(text),
         "physicalLocation": {
-            "artifactLocation": { "uri": uri(place.file.as_str()), "uriBaseId": ROOT },
+            "artifactLocation": { "uri": uri(&place.file), "uriBaseId": ROOT },
             "region": { "startLine": place.line, "startColumn": place.column },
         },
     })

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use self::refutation::refutations;
 use super::human::{Sources, proof};
-use super::problem::{Place, Problem, problems, problems_of};
+use super::problem::{Problem, SourceLine, problems, problems_of};
 use super::schema::{Report, Summary, TestReport, Verdict};
 use crate::exit_code::ExitCode;
 
@@ -141,19 +141,6 @@ pub struct Finding {
     pub disproved_by: Vec<Refutation>,
 }
 
-/// A line of the source.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct SourceLine {
-    /// Path, relative to the root of the repository.
-    pub file: String,
-    /// Line, from 1.
-    pub line: u32,
-    /// Column in characters, from 1, if known.
-    pub column: Option<u32>,
-    /// What the line shows.
-    pub label: String,
-}
-
 /// Evidence for a finding, from its first test.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Proof {
@@ -261,22 +248,11 @@ impl Finding {
             verdict: test.verdict,
             tests: problem.tests.iter().map(|test| test.id.clone()).collect(),
             headline: problem.headline.clone(),
-            lines: lines.map(SourceLine::new).collect(),
+            lines: lines.cloned().collect(),
             proof: Proof::new(test),
             help: problem.help.clone(),
             reproduce: problem.reproduce.map(str::to_owned),
             disproved_by: refutations(test),
-        }
-    }
-}
-
-impl SourceLine {
-    fn new(place: &Place) -> Self {
-        SourceLine {
-            file: place.file.to_string(),
-            line: place.line,
-            column: place.column,
-            label: place.label.clone(),
         }
     }
 }
