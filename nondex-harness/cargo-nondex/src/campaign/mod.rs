@@ -183,7 +183,7 @@ pub fn run(
             judged.unwrap_or_else(|| judged::not_run(suite, test))
         })
         .collect();
-    notes.extend(judged::network::unknown(&tests, &options.network));
+    notes.extend(judged::prerequisites::unknown(&tests, &options.network));
     let models: BTreeSet<String> =
         executed.tests.iter().flat_map(|test| test.runs.models()).collect();
     let info = RunInfo {

@@ -1,18 +1,15 @@
 //! The claim of a failure at level STD, which is that today's std has the order that made the test
 //! fail.
 
-use std::mem;
-
 use nondex_core::{Family, Level};
 
-use super::schema::{Report, Summary, TestReport};
+use super::schema::{Report, TestReport};
 
 /// Claims level ONE in place of STD where the order of a map or set may decide. The order of this
 /// toolchain's std is unknown. The failures keep the levels of their runs.
 pub fn disclaim_std(report: &mut Report) {
     report.tests.iter_mut().for_each(of_test);
-    let models = mem::take(&mut report.summary.models_reached);
-    report.summary = Summary::new(&report.tests, models);
+    report.count_again();
 }
 
 fn of_test(test: &mut TestReport) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::judged::JUDGED_ALONE;
-use super::schema::{MAX_FAILURES, Report, Step, Summary, TestReport, Verdict};
+use super::schema::{MAX_FAILURES, Report, Step, TestReport, Verdict};
 use crate::judge::verdict::{Combined, Fact};
 
 /// Adds the results of `orders`, a report on test orders, to `report`. A test that is only in
@@ -33,8 +33,7 @@ pub fn add_orders(report: &mut Report, orders: Report) {
 /// Recomputes rates and the summary of `report` after verdicts have changed.
 pub fn sum_up(report: &mut Report) {
     report.tests.iter_mut().for_each(TestReport::describe_rate);
-    let models = std::mem::take(&mut report.summary.models_reached);
-    report.summary = Summary::new(&report.tests, models);
+    report.count_again();
 }
 
 fn add(test: &mut TestReport, mut order: TestReport) {
@@ -95,10 +94,8 @@ fn add(test: &mut TestReport, mut order: TestReport) {
         test.notes.extend(order.notes);
     } else if combined == Combined::Both && test.order.is_none() {
         test.order = order.order;
-        let word = match order.verdict {
-            Verdict::OrderDependentBrittle => "brittle",
-            _ => "a victim",
-        };
+        let is_brittle = order.verdict == Verdict::OrderDependentBrittle;
+        let word = if is_brittle { "brittle" } else { "a victim" };
         test.notes.push(format!(
             "it depends on the tests before it, too ({word}): see `cargo nondex order`"
         ));

@@ -95,6 +95,12 @@ impl Report {
             orders: Vec::new(),
         }
     }
+
+    /// Recomputes the summary after verdicts have changed.
+    pub fn count_again(&mut self) {
+        let models = std::mem::take(&mut self.summary.models_reached);
+        self.summary = Summary::new(&self.tests, models);
+    }
 }
 
 /// What was run.

@@ -63,7 +63,8 @@ impl Reporter<'_> {
         let is_timed = matches!(site.family, Family::Schedule | Family::Time);
         let declared = || self.declared().filter(|_| !is_timed && !frames.is_empty());
         let user = self.user_place(frames);
-        if has_place(site) {
+        // Other calls are identified by their stack alone.
+        if site.line > 0 {
             if !self.workspace.is_users(&site.file) {
                 (culprit.user_file, culprit.user_line) = user.or_else(declared).unzip();
             }
@@ -149,9 +150,4 @@ impl Reporter<'_> {
         })?;
         Some(PlaceReport { file, line, column: None })
     }
-}
-
-/// Returns whether a call has a place in the source, and is not identified by its stack alone.
-const fn has_place(site: &Site) -> bool {
-    site.line > 0
 }

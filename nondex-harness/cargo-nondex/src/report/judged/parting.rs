@@ -78,21 +78,17 @@ fn operations(first: &Trace, second: &Trace, basis: &Basis<'_>) -> Option<Partin
 
 /// Describes an operation, without what differs between equal runs, such as the address.
 fn what(trace: &Trace, operation: &TracedOperation) -> String {
-    let mut text = operation.operation.clone();
-    if let Some(name) = trace::name(trace, operation) {
-        text.push_str(&format!(" of {}", without_number(name)));
-    }
-    if let Some(found) = operation.found {
-        text.push_str(&format!(", {found} found"));
-    }
-    if let Some(left) = operation.left {
-        text.push_str(&format!(", {left} left"));
-    }
-    if let Some(thread) = trace::thread(trace, operation.thread) {
-        text.push_str(&format!(" by thread {}", thread.path));
-    }
-    text.push_str(&format!(" after {} ns", operation.time));
-    text
+    let name = trace::name(trace, operation);
+    let thread = trace::thread(trace, operation.thread);
+    let parts = [
+        Some(operation.operation.clone()),
+        name.map(|name| format!(" of {}", without_number(name))),
+        operation.found.map(|found| format!(", {found} found")),
+        operation.left.map(|left| format!(", {left} left")),
+        thread.map(|thread| format!(" by thread {}", thread.path)),
+        Some(format!(" after {} ns", operation.time)),
+    ];
+    parts.into_iter().flatten().collect()
 }
 
 /// Replaces numbers that the kernel assigned: `pipe:[4711]`, `file:/proc/4711/cgroup`.

@@ -1,9 +1,11 @@
 //! Reports missing prerequisites of a test, such as the network.
 
+use nondex_core::{NetworkMode, RunSpec};
+
 use super::basis::Basis;
-use super::network;
-use crate::judge::prerequisite::{self, Explanation, FailedOperation};
-use crate::report::schema::{NetworkEvent, Sanitised, TestReport};
+use crate::judge::evidence::Evidence;
+use crate::judge::prerequisite::{self, Explanation, FailedOperation, Policy};
+use crate::report::schema::{NetworkEvent, Sanitised, TestReport, Verdict};
 
 /// Maximum number of operations that the report of a test lists.
 const MAX_EVENTS: usize = 20;
@@ -23,8 +25,7 @@ pub(super) fn write(report: &mut TestReport, basis: &Basis<'_>) {
         explain(report, explanation, basis);
     }
     let verification = policy.verification(&basis.clean());
-    let verified =
-        verification.and_then(|spec| network::verified(basis.evidence, &spec, report.verdict));
+    let verified = verification.and_then(|spec| verified(basis.evidence, &spec, report.verdict));
     report.notes.extend(verified);
 }
 
@@ -55,4 +56,32 @@ fn event(one: &FailedOperation, basis: &Basis<'_>) -> NetworkEvent {
         thread: one.thread.clone(),
         elapsed_ms: one.elapsed_ms,
     }
+}
+
+/// Describes the outcome of the verification run with the network. Returns `None` if there was no
+/// such run.
+fn verified(evidence: &Evidence, verification: &RunSpec, verdict: Verdict) -> Option<String> {
+    let run = evidence.of(verification).first()?;
+    let text = match (run.passed(), verdict) {
+        (true, _) => "it passes with the network",
+        (false, Verdict::Network) => "it was run with the network too, which is not available",
+        (false, _) => "it fails with the network too",
+    };
+    Some(text.to_owned())
+}
+
+/// Describes what is unknown about the tests of verdict `network`.
+pub fn unknown(tests: &[TestReport], policy: &Policy) -> Option<String> {
+    let sanitised = tests.iter().filter(|test| test.verdict == Verdict::Network).count();
+    let tests = match sanitised {
+        0 => return None,
+        1 => "the test",
+        _ => "the tests",
+    };
+    (policy.mode == NetworkMode::Block && !policy.verify).then(|| {
+        format!(
+            "whether {tests} with verdict `network` would pass with a network is not known: \
+             `--network-verify` tests it"
+        )
+    })
 }

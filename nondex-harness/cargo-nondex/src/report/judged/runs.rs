@@ -138,22 +138,13 @@ pub(super) fn notes(evidence: &Evidence) -> Vec<String> {
 
 /// Returns the call sites of a run, over all threads.
 pub(super) fn points(records: &[PointRecord]) -> Vec<PointReport> {
-    let mut sites: BTreeMap<&Site, (u64, u64)> = BTreeMap::new();
+    let mut sites: BTreeMap<&Site, PointReport> = BTreeMap::new();
     for record in records {
-        let (count, max_len) = sites.entry(&record.site).or_default();
-        *count += record.count;
-        *max_len = record.max_len.max(*max_len);
+        let Site { api, family, file, line, column } = record.site.clone();
+        let new = PointReport { api, family, file, line, column, count: 0, max_len: 0 };
+        let point = sites.entry(&record.site).or_insert(new);
+        point.count += record.count;
+        point.max_len = record.max_len.max(point.max_len);
     }
-    sites
-        .into_iter()
-        .map(|(site, (count, max_len))| PointReport {
-            api: site.api.clone(),
-            family: site.family,
-            file: site.file.clone(),
-            line: site.line,
-            column: site.column,
-            count,
-            max_len,
-        })
-        .collect()
+    sites.into_values().collect()
 }
