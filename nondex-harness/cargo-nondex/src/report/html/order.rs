@@ -8,8 +8,8 @@ use super::snippet;
 use crate::report::human::{Sources, state_name};
 use crate::report::schema::{Race, SharedState, TestReport, Verdict};
 
-/// What one test does while no other test runs: its name, and what it does, after the name; empty if
-/// it runs completely.
+/// What one test does while no other test runs: its name, and what it does, after the name; empty
+/// if it runs completely.
 type Turn<'a> = (&'a str, String);
 
 /// Returns the turns of a forced interleaving: one of the two tests runs in the middle of the
@@ -41,8 +41,7 @@ pub(super) fn draw(markup: &mut Markup, test: &TestReport, sources: &Sources) {
     let is_brittle = test.order.is_some() && test.verdict == Verdict::OrderDependentBrittle;
     let (title, label, turns, states) = match (&test.order, &test.race) {
         (Some(order), _) if test.verdict.is_of_order() => {
-            let all = if is_brittle { &order.setters } else { &order.polluters };
-            let first = order.sets.first().unwrap_or(all).iter().map(|name| whole(name));
+            let first = order.first_set().iter().map(|name| whole(name));
             let turns = first.chain(alone.clone()).collect();
             ("Alone, and after other tests", "After", turns, order.state.as_slice())
         }

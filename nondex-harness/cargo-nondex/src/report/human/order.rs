@@ -16,7 +16,7 @@ pub(super) fn causes(tests: &[TestReport]) -> Vec<(&Order, Vec<&TestReport>)> {
         let is_shown = finding::is_of_order(test) && test.known.is_none();
         let Some(order) = test.order.as_ref().filter(|_| is_shown) else { continue };
         let same = |(known, tests): &&mut (&Order, Vec<&TestReport>)| {
-            (first(known), &known.sets) == (first(order), &order.sets)
+            (known.first_set(), &known.sets) == (order.first_set(), &order.sets)
                 && (tests[0].verdict, &tests[0].binary) == (test.verdict, &test.binary)
         };
         match causes.iter_mut().find(same) {
@@ -27,16 +27,6 @@ pub(super) fn causes(tests: &[TestReport]) -> Vec<(&Order, Vec<&TestReport>)> {
     causes
 }
 
-/// Returns the tests of the first set. Older versions did not separate sets, so for their reports
-/// this is all polluters or setters.
-fn first(order: &Order) -> &[String] {
-    match order.sets.first() {
-        Some(set) => set,
-        None if order.polluters.is_empty() => &order.setters,
-        None => &order.polluters,
-    }
-}
-
 /// Draws one cause.
 pub(super) fn diagnostic<'s>(
     order: &Order,
@@ -45,7 +35,7 @@ pub(super) fn diagnostic<'s>(
 ) -> Diagnostic<'s> {
     let (test, others) = tests.split_first().expect("a cause has a test");
     let is_victim = test.verdict == Verdict::OrderDependentVictim;
-    let first = first(order);
+    let first = order.first_set();
     let headline = if is_victim {
         format!("`{}` fails after {}", test.id, sequence(first))
     } else {

@@ -1,5 +1,6 @@
 //! Writes the reports of order-dependent tests.
 
+use indexmap::IndexSet;
 use nondex_core::{Level, Outcome, RunSpec};
 
 use super::{notes, reproduce};
@@ -16,12 +17,8 @@ use crate::report::schema::{Culprit, FailureReport, Order, Race, Sanitised, Test
 /// Returns the tests that have a role in a dependence. `names` are the names of the numbered tests.
 fn order(found: &Dependence, names: &[impl AsRef<str>]) -> Order {
     let name = |test: &usize| names[*test].as_ref().to_owned();
-    let mut all: Vec<String> = Vec::new();
-    for test in found.sets.iter().flatten().map(name) {
-        if !all.contains(&test) {
-            all.push(test);
-        }
-    }
+    let distinct: IndexSet<String> = found.sets.iter().flatten().map(name).collect();
+    let all = distinct.into_iter().collect();
     let [polluters, setters] =
         if found.passes_alone { [all, Vec::new()] } else { [Vec::new(), all] };
     Order {
@@ -30,8 +27,7 @@ fn order(found: &Dependence, names: &[impl AsRef<str>]) -> Order {
         cleaners: found.cleaners.iter().map(name).collect(),
         sets: found.sets.iter().map(|set| set.iter().map(name).collect()).collect(),
         complete: found.is_complete,
-        state: Vec::new(),
-        choices: Vec::new(),
+        ..Order::default()
     }
 }
 

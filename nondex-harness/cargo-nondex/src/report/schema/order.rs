@@ -28,6 +28,18 @@ pub struct Order {
     pub choices: Vec<Culprit>,
 }
 
+impl Order {
+    /// Returns the tests of the first set. Older versions did not separate sets, so for their
+    /// reports this is all polluters or setters.
+    pub fn first_set(&self) -> &[String] {
+        match self.sets.first() {
+            Some(set) => set,
+            None if self.polluters.is_empty() => &self.setters,
+            None => &self.polluters,
+        }
+    }
+}
+
 /// Order in which all tests of a binary ran in one process, without those known to end it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TriedOrder {
