@@ -8,10 +8,11 @@
 
 use std::time::Duration;
 
+use nondex_core::Level;
 use quick_junit::{NonSuccessKind, Property, TestCase, TestCaseStatus, TestSuite};
 
 use super::human::{self, View};
-use super::schema::{Report, TestReport, Verdict};
+use super::schema::{Report, TestReport, Timing, Verdict};
 use crate::error::{Error, Result};
 
 /// The name of the report. nextest's reports have the name `nextest-run`.
@@ -50,15 +51,14 @@ fn case(test: &TestReport, report: &Report, view: &View<'_>) -> TestCase {
     if let Some(line) = test.line {
         case.extra.insert("line".into(), line.to_string().as_str().into());
     }
-    case.add_property(Property::new("verdict", test.verdict.name()));
-    if let Some(reason) = test.reason {
-        case.add_property(Property::new("reason", reason.name()));
-    }
-    if let Some(level) = test.weakest_level {
-        case.add_property(Property::new("weakest-level", level.name()));
-    }
-    if let Some(sanitised) = &test.sanitised_by {
-        case.add_property(Property::new("sanitised-by", &*sanitised.name));
+    let properties = [
+        ("verdict", Some(test.verdict.name())),
+        ("reason", test.reason.map(Timing::name)),
+        ("weakest-level", test.weakest_level.map(Level::name)),
+        ("sanitised-by", test.sanitised_by.as_ref().map(|sanitised| &*sanitised.name)),
+    ];
+    for (name, value) in properties {
+        case.properties.extend(value.map(|value| Property::new(name, value)));
     }
     match (&case.status, &test.output) {
         (TestCaseStatus::NonSuccess { .. }, Some(output)) => {

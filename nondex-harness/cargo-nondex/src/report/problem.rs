@@ -17,7 +17,7 @@ use serde::Serialize;
 pub use self::rule::Rule;
 use super::cause::cause;
 pub use super::human::Severity;
-use super::human::{self, Entry, Sources, View};
+use super::human::{self, Diagnostic, Entry, Sources, View};
 use super::schema::{Report, TestReport, Verdict};
 
 /// A finding of a report.
@@ -122,7 +122,7 @@ fn problem<'r>(entry: Entry<'r, '_>, repository: &Repository<'_>) -> Option<Prob
     let rule = Rule::of(test);
     let marks: Vec<(bool, SourceLine)> = diagnostic
         .iter()
-        .flat_map(|one| one.marks())
+        .flat_map(Diagnostic::marks)
         .filter_map(|mark| {
             let place = (mark.file.as_str(), mark.line, mark.column);
             Some((mark.is_primary, repository.place(place, &mark.label)?))
@@ -150,7 +150,7 @@ fn problem<'r>(entry: Entry<'r, '_>, repository: &Repository<'_>) -> Option<Prob
     let headline = diagnostic.as_ref().map(|one| one.headline().to_owned());
     let cause = first.strip_prefix(&format!("`{}`", test.id));
     Some(Problem {
-        severity: diagnostic.as_ref().map_or(Severity::Note, |one| one.severity()),
+        severity: diagnostic.as_ref().map_or(Severity::Note, Diagnostic::severity),
         cause: cause.unwrap_or(&first).trim_start_matches([':', ' ']).to_owned(),
         headline: headline.unwrap_or(first),
         place,

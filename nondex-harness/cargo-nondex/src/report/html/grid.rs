@@ -1,6 +1,6 @@
 //! The runs of a test: seeds by levels, and each failing run with its message.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use nondex_core::Level;
 
@@ -73,13 +73,12 @@ pub(super) fn draw(markup: &mut Markup, test: &TestReport, run: &RunInfo, weakes
     let mut levels: BTreeSet<Level> = run.levels.iter().copied().collect();
     levels.extend(test.failures.iter().filter_map(|failure| failure.level));
     levels.extend(test.failure_rate.keys());
-    let rows: Vec<(Level, Option<Row>)> =
-        levels.into_iter().map(|level| (level, row(test, run, level))).collect();
-    if rows.iter().any(|(_, cells)| cells.is_some()) {
+    let mut rows: BTreeMap<Level, Row> = BTreeMap::new();
+    rows.extend(levels.iter().filter_map(|level| Some((*level, row(test, run, *level)?))));
+    if !rows.is_empty() {
         markup.leaf("h4", &[], "Runs by level and seed");
         markup.element("dl", &[("class", "grid")], |markup| {
             for (level, cells) in &rows {
-                let Some(cells) = cells else { continue };
                 markup.element("dt", &[], |markup| {
                     markup.leaf("b", &[], level.name());
                     let rate = test.failure_rate.get(level);
@@ -91,8 +90,8 @@ pub(super) fn draw(markup: &mut Markup, test: &TestReport, run: &RunInfo, weakes
                 markup.element("dd", &[], |markup| self::cells(markup, cells));
             }
         });
-        let untried = rows.iter().filter(|(_, cells)| cells.is_none());
-        let left_out: Vec<&str> = untried.map(|(level, _)| level.name()).collect();
+        let untried = levels.iter().filter(|level| !rows.contains_key(level));
+        let left_out: Vec<&str> = untried.map(|level| level.name()).collect();
         if !left_out.is_empty() {
             let text = format!("Not tried: {}", left_out.join(", "));
             markup.leaf("p", &[("class", "hint")], &text);

@@ -28,27 +28,16 @@ pub(super) struct Cause<'r> {
     tests: Vec<&'r TestReport>,
 }
 
-/// What identifies a culprit: API, file, line, column and, for a call with a stack, its [`Via`].
-type Identity<'r> = (&'r str, &'r str, u32, u32, Option<Via<'r>>);
-
-/// What distinguishes calls with different stacks at one place. The stack itself includes the
-/// test's own frame, so it would separate tests with the same culprit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-enum Via<'r> {
-    /// The user's line that leads to a call in a library, if any.
-    Line(Option<(&'r str, u32)>),
-    /// The stack, if no line is known.
-    Stack(&'r str),
-}
+/// What identifies a culprit: API, file, line, column, and whether the call has a stack. If it has,
+/// the user's line that leads to a call in a library, if any, or the stack, if no line is known.
+/// The stack includes the test's own frame, so it would separate tests with the same culprit.
+type Identity<'r> = (&'r str, &'r str, u32, u32, bool, Option<(&'r str, u32)>, Option<&'r str>);
 
 fn identity(culprit: &Culprit) -> Identity<'_> {
     let Culprit { api, file, line, column, site, user_file, user_line, .. } = culprit;
-    let users = user_file.as_deref().zip(*user_line);
-    let via = site.as_deref().map(|site| match users {
-        None if *line == 0 => Via::Stack(site),
-        users => Via::Line(users),
-    });
-    (api, file, *line, *column, via)
+    let users = user_file.as_deref().zip(*user_line).filter(|_| site.is_some());
+    let stack = site.as_deref().filter(|_| users.is_none() && *line == 0);
+    (api, file, *line, *column, site.is_some(), users, stack)
 }
 
 impl<'r> Cause<'r> {

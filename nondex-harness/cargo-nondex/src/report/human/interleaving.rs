@@ -225,7 +225,6 @@ fn sentence(test: &TestReport, found: &InterleavingReport, conflict: &ConflictRe
             _ => format!("`{}`", step.what),
         }
     };
-    let delay = &found.steps[conflict.delay];
     let other = &found.steps[conflict.meanwhile];
     let does = format!(
         "{} does `{}` at {}, on {}",
@@ -234,28 +233,21 @@ fn sentence(test: &TestReport, found: &InterleavingReport, conflict: &ConflictRe
         place(conflict.meanwhile),
         object(conflict)
     );
-    let subject = of(delay);
-    match (conflict.before, conflict.after) {
-        (Some(before), Some(after)) if place(before) != place(after) => format!(
-            "{subject} is stopped between {} and {}: meanwhile {does}",
-            place(before),
-            place(after)
-        ),
-        (Some(before), Some(_)) => {
-            format!("{subject} is stopped at {}: meanwhile {does}", place(before))
-        }
-        (Some(before), None) => {
-            format!("{subject} is stopped after {}: meanwhile {does}", place(before))
-        }
-        (None, Some(after)) => format!(
-            "{} reaches `{}` at {} too late: before that, {does}",
+    let stopped = match (conflict.before.map(place), conflict.after) {
+        (None, Some(after)) => {
+            let step = &found.steps[after];
             // It may be another thread, which the delayed thread starts.
-            of(&found.steps[after]),
-            found.steps[after].what,
-            place(after)
-        ),
-        (None, None) => format!("{subject} is stopped: meanwhile {does}"),
-    }
+            let (subject, what, place) = (of(step), &step.what, place(after));
+            return format!("{subject} reaches `{what}` at {place} too late: before that, {does}");
+        }
+        (Some(before), Some(after)) if before != place(after) => {
+            format!(" between {before} and {}", place(after))
+        }
+        (Some(before), Some(_)) => format!(" at {before}"),
+        (Some(before), None) => format!(" after {before}"),
+        (None, None) => String::new(),
+    };
+    format!("{} is stopped{stopped}: meanwhile {does}", of(&found.steps[conflict.delay]))
 }
 
 #[cfg(test)]

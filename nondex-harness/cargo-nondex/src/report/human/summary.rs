@@ -249,8 +249,8 @@ fn reach(report: &Report) -> String {
 fn models(report: &Report) -> Vec<Row> {
     let reached = &report.summary.models_reached;
     let off = &report.run.models_off;
-    // Three lists for each family: reached, never reached, switched off.
-    let mut families: BTreeMap<Family, [Vec<&str>; 3]> = BTreeMap::new();
+    const LISTS: [&str; 3] = ["reached", "never reached", "switched off"];
+    let mut lists: BTreeMap<(Family, usize), Vec<&str>> = BTreeMap::new();
     for model in CATALOGUE {
         for family in model.families() {
             let name = model.name(*family);
@@ -263,17 +263,12 @@ fn models(report: &Report) -> Vec<Row> {
             } else {
                 continue;
             };
-            families.entry(*family).or_default()[list].push(short(model.api));
+            lists.entry((*family, list)).or_default().push(short(model.api));
         }
     }
-    let mut rows = Vec::new();
-    for (family, lists) in families {
-        for (word, apis) in ["reached", "never reached", "switched off"].into_iter().zip(lists) {
-            if !apis.is_empty() {
-                let text = format!("{family}, {word}: {}", apis.join(", "));
-                rows.push(Row::new(Style::new(), "", text));
-            }
-        }
-    }
-    rows
+    let row = |((family, list), apis): ((Family, usize), Vec<&str>)| {
+        let text = format!("{family}, {}: {}", LISTS[list], apis.join(", "));
+        Row::new(Style::new(), "", text)
+    };
+    lists.into_iter().map(row).collect()
 }

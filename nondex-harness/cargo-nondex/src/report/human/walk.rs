@@ -32,8 +32,6 @@ pub struct WalkStep {
     pub place: Option<(String, u32)>,
     /// Whether the step is a delay of the thread.
     pub is_delay: bool,
-    /// Whether the thread waits there for another thread.
-    pub waits: bool,
     /// The object of a conflict between a delayed thread and another one, such as `the same lock`.
     pub conflict: Option<String>,
     /// The number of omitted steps before this one.
@@ -53,7 +51,6 @@ impl Walk {
             what: what(step),
             place: step.file.clone().zip(step.line),
             is_delay: step.delay_ns.is_some(),
-            waits: step.waits,
             conflict: conflict(found, at),
             skipped: step.skipped,
         });

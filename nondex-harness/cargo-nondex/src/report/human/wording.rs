@@ -30,13 +30,12 @@ pub(super) fn what(culprit: &Culprit) -> String {
             (Kind::Permute, Some(mut pair), _) => {
                 pair.sort_unstable();
                 let [first, second] = pair.map(|index| named(culprit, index));
-                match first.zip(second) {
-                    Some((first, second)) => format!("the order of {first} and {second} decides"),
-                    None => {
-                        let [i, j] = pair;
-                        format!("the order of elements {i} and {j} of {len} decides")
-                    }
-                }
+                let [i, j] = pair;
+                let pair = match first.zip(second) {
+                    Some((first, second)) => format!("{first} and {second}"),
+                    None => format!("elements {i} and {j} of {len}"),
+                };
+                format!("the order of {pair} decides")
             }
             (Kind::Permute, None, Some(position)) => {
                 let place = match position {
