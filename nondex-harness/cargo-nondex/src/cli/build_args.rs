@@ -1,11 +1,10 @@
-//! Build options: the flags of `cargo test`, with cargo's names.
+//! Build options, the flags of `cargo test` with cargo's names, and the location of the project.
 
 use std::num::NonZeroUsize;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::Args;
 
-use super::location_args::LocationArgs;
 use super::values::{Switch as _, one_of, processors};
 use crate::project::{BuildPlan, Mode};
 
@@ -228,4 +227,29 @@ fn set_flags<const N: usize>(flags: [(&str, bool); N]) -> Vec<String> {
 /// Returns the values, each after the flag.
 fn with_values<'a>(flag: &'a str, values: &'a [String]) -> impl Iterator<Item = String> {
     values.iter().flat_map(move |value| [flag, value]).map(str::to_owned)
+}
+
+/// Location of a project and of its findings.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Manifest options")]
+pub struct LocationArgs {
+    /// Path to Cargo.toml
+    #[arg(long, value_name = "PATH")]
+    pub manifest_path: Option<Utf8PathBuf>,
+
+    /// Directory for all generated artifacts
+    #[arg(long, value_name = "DIRECTORY")]
+    pub target_dir: Option<Utf8PathBuf>,
+}
+
+impl LocationArgs {
+    /// Returns the flags with which another command finds the same project.
+    pub fn words(&self) -> Vec<String> {
+        let paths = [("--manifest-path", &self.manifest_path), ("--target-dir", &self.target_dir)];
+        paths
+            .into_iter()
+            .filter_map(|(flag, path)| Some([flag.to_owned(), path.as_ref()?.to_string()]))
+            .flatten()
+            .collect()
+    }
 }

@@ -4,28 +4,16 @@ use std::ffi::OsString;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
-use super::archive_args::ArchiveArgs;
-use super::bisect_args::BisectArgs;
-use super::check_args::CheckArgs;
-use super::classify_args::ClassifyArgs;
-use super::confirm_args::ConfirmArgs;
-use super::deflake_args::DeflakeArgs;
-use super::explain_args::ExplainArgs;
-use super::extract_args::ExtractArgs;
-use super::init_args::InitArgs;
-use super::known_args::KnownArgs;
-use super::location_args::LocationArgs;
-use super::network_list_args::NetworkListArgs;
+use super::build_args::LocationArgs;
 use super::order_args::OrderArgs;
 use super::output_args::OutputArgs;
-use super::project_args::ProjectArgs;
+use super::project_args::{ArchiveArgs, ConfirmArgs, ExtractArgs, NetworkListArgs, ProjectArgs};
 use super::replay_args::ReplayArgs;
-use super::report_args::ReportArgs;
-use super::run_args::RunArgs;
+use super::report_args::{BisectArgs, ExplainArgs, KnownArgs, ReportArgs};
+use super::run_args::{CheckArgs, ClassifyArgs, DeflakeArgs, RunArgs};
 use super::short_help::with_short_help;
-use super::test_args::TestArgs;
+use super::test_args::{TestArgs, WithArgs};
 use super::testing_args::TestingArgs;
-use super::with_args::WithArgs;
 use crate::exit_code::ExitCode;
 
 /// Finds the line that makes a test flaky
@@ -186,6 +174,18 @@ pub struct ModelsArgs {
     /// Only models whose `family/api` matches
     #[arg(value_name = "REGEX")]
     pub filter: Option<regex::Regex>,
+}
+
+/// Options of `cargo nondex init`.
+#[derive(Args, Clone, Debug)]
+pub struct InitArgs {
+    /// Overwrite files that are there already
+    #[arg(long, help_heading = "Init options")]
+    pub force: bool,
+
+    /// Location of the project.
+    #[command(flatten)]
+    pub location: LocationArgs,
 }
 
 /// Options of `cargo nondex clean`.

@@ -1,75 +1,43 @@
 //! Parses the command line and its test filters.
 
-pub mod archive_args;
-pub mod bisect_args;
-pub mod budget_args;
 mod build_args;
-pub mod changed_args;
-pub mod check_args;
-pub mod classify_args;
 mod command_line;
-pub mod config_args;
-pub mod confirm_args;
-pub mod deflake_args;
-mod display_args;
-pub mod explain_args;
-pub mod extract_args;
-pub mod file_args;
 pub mod filterset;
-pub mod init_args;
-pub mod known_args;
-pub mod location_args;
-pub mod max_fail;
+mod max_fail;
 pub mod model_args;
-pub mod network_args;
-pub mod network_list_args;
-pub mod order_args;
-pub mod output_args;
+mod order_args;
+mod output_args;
 pub mod partition;
-pub mod project_args;
-pub mod replay_args;
-pub mod report_args;
-pub mod run_args;
+mod project_args;
+mod replay_args;
+mod report_args;
+mod run_args;
 pub mod seeds;
 mod short_help;
-pub mod test_args;
+mod test_args;
 pub mod test_filter;
-pub mod testing_args;
+mod testing_args;
 pub(crate) mod values;
-pub mod with_args;
-pub mod world_args;
 
-pub use archive_args::ArchiveArgs;
-pub use bisect_args::BisectArgs;
-pub use budget_args::BudgetArgs;
-pub use build_args::BuildArgs;
-pub use changed_args::ChangedArgs;
-pub use check_args::CheckArgs;
-pub use classify_args::ClassifyArgs;
+pub use build_args::{BuildArgs, LocationArgs};
 pub use command_line::{
-    CleanArgs, Command, CommandLine, CompletionsArgs, ListArgs, ModelsArgs, SchemaArgs, SchemaOf,
+    CleanArgs, Command, CommandLine, CompletionsArgs, InitArgs, ListArgs, ModelsArgs, SchemaArgs,
+    SchemaOf,
 };
-pub use config_args::ConfigArgs;
-pub use confirm_args::ConfirmArgs;
-pub use deflake_args::DeflakeArgs;
-pub use explain_args::ExplainArgs;
-pub use extract_args::ExtractArgs;
-pub use file_args::{Annotations, FileArgs};
-pub use init_args::InitArgs;
-pub use known_args::{KnownAction, KnownAddArgs, KnownArgs, KnownCheckArgs};
-pub use location_args::LocationArgs;
 pub use max_fail::MaxFail;
 pub use model_args::ModelArgs;
-pub use network_args::NetworkArgs;
-pub use network_list_args::NetworkListArgs;
 pub use order_args::OrderArgs;
-pub use output_args::{Color, MessageFormat, OutputArgs};
-pub use project_args::ProjectArgs;
+pub use output_args::{Annotations, Color, FileArgs, MessageFormat, OutputArgs};
+pub use project_args::{
+    ArchiveArgs, ConfigArgs, ConfirmArgs, ExtractArgs, ListFormat, NetworkListArgs, ProjectArgs,
+};
 pub use replay_args::ReplayArgs;
-pub use report_args::{MergeArgs, ReportAction, ReportArgs};
-pub use run_args::RunArgs;
-pub use test_args::TestArgs;
+pub use report_args::{
+    BisectArgs, ExplainArgs, KnownAction, KnownAddArgs, KnownArgs, KnownCheckArgs, MergeArgs,
+    ReportAction, ReportArgs,
+};
+pub use run_args::{CheckArgs, ClassifyArgs, DeflakeArgs, RunArgs};
+pub use test_args::{DisplayArgs, TestArgs, WithArgs, WorldArgs};
 pub use test_filter::{FilterArgs, Match, TestFilter};
-pub use testing_args::TestingArgs;
+pub use testing_args::{BudgetArgs, ChangedArgs, NetworkArgs, TestingArgs};
 pub(crate) use values::processors;
-pub use with_args::WithArgs;

@@ -4,8 +4,7 @@ use std::num::NonZeroUsize;
 
 use clap::Args;
 
-use super::budget_args::BudgetArgs;
-use super::testing_args::TestingArgs;
+use super::testing_args::{BudgetArgs, TestingArgs};
 use super::values::{one_of, positive};
 use crate::judge::order::{OrderOptions, Shuffle, Strategy};
 

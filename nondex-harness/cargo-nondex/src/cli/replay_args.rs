@@ -9,8 +9,8 @@ use clap::Args;
 use nondex_core::{Level, NetworkMode, Schedule};
 
 use super::build_args::BuildArgs;
-use super::extract_args::ExtractArgs;
 use super::model_args::ModelArgs;
+use super::project_args::ExtractArgs;
 use super::values::{one_of, positive, seconds};
 
 /// Options of `cargo nondex replay`.

@@ -1,12 +1,14 @@
-//! Options of `cargo nondex report`, which shows earlier findings.
+//! Options of commands that start from earlier findings: `report`, `explain`, `bisect` and `known`.
 
 use camino::Utf8PathBuf;
+use chrono::NaiveDate;
 use clap::{Args, Subcommand};
 
-use super::file_args::FileArgs;
-use super::location_args::LocationArgs;
+use super::build_args::LocationArgs;
+use super::output_args::FileArgs;
 use super::values::one_of;
 use crate::findings::DEFAULT_FILE;
+use crate::findings::known::date;
 use crate::findings::skip_list::Distribution;
 
 /// Options of `cargo nondex report`.
@@ -95,6 +97,118 @@ pub struct MergeArgs {
     #[command(flatten)]
     pub files: FileArgs,
 
+    /// Location of the project.
+    #[command(flatten)]
+    pub location: LocationArgs,
+}
+
+/// Options of `cargo nondex explain`.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Explain options")]
+pub struct ExplainArgs {
+    /// The finding: its id, its test, or a part of either that no other has, or `latest`
+    #[arg(value_name = "TEST|ID", help_heading = "Arguments")]
+    pub finding: String,
+
+    /// How many runs the search may take, those that were made before included
+    #[arg(long, value_name = "RUNS", default_value = "2000")]
+    pub search_runs: usize,
+
+    /// Take the finding from this report, such as one that a CI job wrote
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<Utf8PathBuf>,
+
+    /// Location of the project.
+    #[command(flatten)]
+    pub location: LocationArgs,
+}
+
+/// Options of `cargo nondex bisect`.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Bisect options")]
+pub struct BisectArgs {
+    /// The test's id, or a part of it that no other flaky test of the report has
+    #[arg(value_name = "TEST", help_heading = "Arguments")]
+    pub test: String,
+
+    /// A commit at which it is not flaky [default: the one that introduced the test]
+    #[arg(long, value_name = "REV")]
+    pub good: Option<String>,
+
+    /// A commit at which it is flaky
+    #[arg(long, value_name = "REV", default_value = "HEAD")]
+    pub bad: String,
+
+    /// Number of seeds at each commit, in addition to the one that is known to make it fail
+    #[arg(long, value_name = "N", default_value = "10")]
+    pub seeds: u64,
+
+    /// Take the finding from this report, such as one that a CI job wrote
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<Utf8PathBuf>,
+
+    /// Do not fetch anything
+    #[arg(long, help_heading = "Manifest options")]
+    pub offline: bool,
+
+    /// Location of the project.
+    #[command(flatten)]
+    pub location: LocationArgs,
+}
+
+/// Options of `cargo nondex known`.
+#[derive(Args, Clone, Debug)]
+pub struct KnownArgs {
+    /// Action on the known flakes.
+    #[command(subcommand)]
+    pub action: KnownAction,
+}
+
+/// Action on the known flakes.
+#[derive(Clone, Debug, Subcommand)]
+pub enum KnownAction {
+    /// Add a test that the last report calls flaky, with its cause: it does not fail a run until
+    /// that day, unless by another cause
+    Add(KnownAddArgs),
+    /// List the entries that are overdue by the last report: their day is over, their tests are
+    /// stable, or their test does not exist
+    Check(KnownCheckArgs),
+    /// Remove the entries that are overdue, except those whose test was renamed
+    Prune(KnownCheckArgs),
+}
+
+/// Options of `cargo nondex known add`.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Entry options")]
+pub struct KnownAddArgs {
+    /// The test's id, or a part of it that no other flaky test of the last report has
+    #[arg(value_name = "TEST", required_unless_present = "all", help_heading = "Arguments")]
+    pub test: Option<String>,
+
+    /// Add every test whose finding fails the last run
+    #[arg(long, conflicts_with = "test")]
+    pub all: bool,
+
+    /// Why it is not fixed yet [default with --all: not examined yet]
+    #[arg(long, value_name = "TEXT", required_unless_present = "all")]
+    pub reason: Option<String>,
+
+    /// The last day on which it may be flaky, such as 2027-01-31 [default with --all: in 90 days]
+    #[arg(long, value_name = "DATE", value_parser = date::parse, required_unless_present = "all")]
+    pub expires: Option<NaiveDate>,
+
+    /// Where that is written, such as the address of an issue
+    #[arg(long, value_name = "LINK")]
+    pub link: Option<String>,
+
+    /// Location of the project.
+    #[command(flatten)]
+    pub location: LocationArgs,
+}
+
+/// Options of `cargo nondex known check` and `prune`.
+#[derive(Args, Clone, Debug)]
+pub struct KnownCheckArgs {
     /// Location of the project.
     #[command(flatten)]
     pub location: LocationArgs,

@@ -1,4 +1,4 @@
-//! Options of `cargo nondex run`, which runs a campaign.
+//! Options of commands that run a campaign: `run`, `check`, `classify` and `deflake`.
 
 use std::num::{NonZeroU32, NonZeroUsize};
 
@@ -6,11 +6,11 @@ use camino::Utf8PathBuf;
 use clap::Args;
 use nondex_core::{Level, Schedule};
 
-use super::budget_args::BudgetArgs;
 use super::seeds::Seeds;
-use super::testing_args::TestingArgs;
+use super::testing_args::{BudgetArgs, TestingArgs};
 use super::values::{Switch as _, drawn, positive};
 use crate::judge::options::DEFAULT_SEEDS;
+use crate::judge::reruns::RerunCounts;
 
 /// Options of `cargo nondex run`.
 #[derive(Args, Clone, Debug, Default)]
@@ -125,4 +125,68 @@ impl RunArgs {
             .filter(|level| self.levels.is_empty() || self.levels.contains(level))
             .collect()
     }
+}
+
+/// Options of `cargo nondex check`: those of `run`.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Check options")]
+pub struct CheckArgs {
+    /// Random orders of the tests of a binary [default: 10]
+    #[arg(long, value_name = "N")]
+    pub orders: Option<usize>,
+
+    /// Report how each failing test is related to the change since this commit, as `deflake` does
+    #[arg(long, value_name = "REV")]
+    pub base: Option<String>,
+
+    /// Options of the campaign.
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+/// Options of `cargo nondex classify`.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Classify options")]
+pub struct ClassifyArgs {
+    /// Runs alone, in canonical order, of a test that nothing made fail
+    #[arg(long, value_name = "N", default_value = "100")]
+    pub alone: u64,
+
+    /// Runs of it at random addresses, on one processor, under load, and in a clean environment,
+    /// each; three at most in another time zone and locale
+    #[arg(long, value_name = "N", default_value = "20")]
+    pub circumstances: u64,
+
+    /// Runs of it in a plain build
+    #[arg(long, value_name = "N", default_value = "100")]
+    pub natural: u64,
+
+    /// Options of the campaign that comes first.
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+impl ClassifyArgs {
+    /// Returns the maximum number of runs of a test under each circumstance.
+    pub const fn limits(&self) -> RerunCounts {
+        RerunCounts::new(self.alone, self.circumstances, self.natural)
+    }
+}
+
+/// Options of `cargo nondex deflake`: those of `run`.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Deflake options")]
+pub struct DeflakeArgs {
+    /// The commit that the working tree is compared with [default: HEAD, or its parent when nothing
+    /// is changed since HEAD]
+    #[arg(long, value_name = "REV")]
+    pub base: Option<String>,
+
+    /// Look only at what failing tests run, not at which changed lines no test runs
+    #[arg(long)]
+    pub delayed: bool,
+
+    /// Options of the campaign.
+    #[command(flatten)]
+    pub run: RunArgs,
 }

@@ -1,17 +1,17 @@
-//! Options of `cargo nondex test`, which runs every test once with the same choices each time.
+//! Options of `cargo nondex test` and `cargo nondex with`, whose tests make the same choices each
+//! time.
 
+use std::ffi::OsString;
 use std::num::NonZeroU32;
 
+use camino::Utf8PathBuf;
 use clap::{Arg, Args};
 
-use super::budget_args::BudgetArgs;
-use super::display_args::DisplayArgs;
 use super::max_fail::MaxFail;
 use super::run_args::RunArgs;
 use super::seeds::Seeds;
-use super::testing_args::TestingArgs;
+use super::testing_args::{BudgetArgs, TestingArgs};
 use super::values::Switch as _;
-use super::world_args::WorldArgs;
 use crate::judge::world::World;
 
 /// Options of `cargo nondex test`.
@@ -99,5 +99,101 @@ impl TestArgs {
             testing,
             ..RunArgs::default()
         }
+    }
+}
+
+/// Options that `cargo nondex test` and `cargo nondex with` share.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Test options")]
+pub struct WorldArgs {
+    /// Make the choices of this seed, at level STD, in place of those of canonical order
+    #[arg(long, value_name = "SEED")]
+    pub seed: Option<u64>,
+
+    /// Leave threads to the operating system, and time to the clock
+    #[arg(long, switch = "BOOL")]
+    pub real_threads: Option<bool>,
+
+    /// Maximum number of operations of a test's threads while they are scheduled [default:
+    /// 10000000]
+    #[arg(long, value_name = "N")]
+    pub max_steps: Option<u64>,
+}
+
+/// Options of `cargo nondex with`.
+#[derive(Args, Clone, Debug)]
+pub struct WithArgs {
+    /// Choices that are made.
+    #[command(flatten)]
+    pub world: WorldArgs,
+
+    /// Path to Cargo.toml
+    #[arg(long, value_name = "PATH", help_heading = "Manifest options")]
+    pub manifest_path: Option<Utf8PathBuf>,
+
+    /// The command and its arguments, such as `cargo nextest run`
+    #[arg(value_name = "COMMAND", required = true, last = true, help_heading = "Arguments")]
+    pub command: Vec<OsString>,
+}
+
+/// Options of `cargo nextest run` that have no effect on the output of this tool.
+#[derive(Args, Clone, Debug)]
+pub struct DisplayArgs {
+    #[arg(long, hide = true, value_name = "LEVEL")]
+    status_level: Option<String>,
+    #[arg(long, hide = true, value_name = "LEVEL")]
+    final_status_level: Option<String>,
+    #[arg(long, hide = true, value_name = "WHEN")]
+    failure_output: Option<String>,
+    #[arg(long, hide = true, value_name = "WHEN")]
+    success_output: Option<String>,
+    #[arg(long, hide = true, value_name = "HOW")]
+    show_progress: Option<String>,
+    #[arg(long, hide = true)]
+    hide_progress_bar: bool,
+    #[arg(long, hide = true)]
+    no_output_indent: bool,
+    #[arg(long, hide = true)]
+    no_input_handler: bool,
+    #[arg(long, hide = true)]
+    no_pager: bool,
+}
+
+impl DisplayArgs {
+    /// Returns the names of the given options, which have no effect.
+    pub fn passed_over(&self) -> Vec<&'static str> {
+        let options = [
+            (self.status_level.is_some(), "--status-level"),
+            (self.final_status_level.is_some(), "--final-status-level"),
+            (self.failure_output.is_some(), "--failure-output"),
+            (self.success_output.is_some(), "--success-output"),
+            (self.show_progress.is_some(), "--show-progress"),
+            (self.hide_progress_bar, "--hide-progress-bar"),
+            (self.no_output_indent, "--no-output-indent"),
+            (self.no_input_handler, "--no-input-handler"),
+            (self.no_pager, "--no-pager"),
+        ];
+        options.into_iter().filter(|(is_given, _)| *is_given).map(|(_, name)| name).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{Command, FromArgMatches as _};
+
+    use super::*;
+
+    #[test]
+    fn what_nextest_is_told_to_show_is_taken_and_named() {
+        let command = DisplayArgs::augment_args(Command::new("test"));
+        let passed_over = |words: &[&str]| {
+            let matches = command.clone().try_get_matches_from(words).unwrap();
+            DisplayArgs::from_arg_matches(&matches).unwrap().passed_over()
+        };
+        assert_eq!(passed_over(&["test"]), [""; 0]);
+        assert_eq!(
+            passed_over(&["test", "--no-pager", "--failure-output", "final", "--status-level=all"]),
+            ["--status-level", "--failure-output", "--no-pager"]
+        );
     }
 }
