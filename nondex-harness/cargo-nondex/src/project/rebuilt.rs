@@ -16,6 +16,7 @@ use super::build::build;
 use super::built::Project;
 use super::drawn::Drawn;
 use super::foundation;
+use super::graph::reached;
 use super::made::{self, Made};
 use super::outdated::REBUILT;
 use super::plan::{BuildPlan, Doctests, Mode, Varied};
@@ -299,13 +300,8 @@ impl<'a> Graph<'a> {
 
     /// Returns these packages and all that depend on one of them, directly or indirectly.
     fn affected(&self, packages: &BTreeSet<&'a PackageId>) -> BTreeSet<&'a PackageId> {
-        let mut affected = packages.clone();
-        let mut open: Vec<&PackageId> = packages.iter().copied().collect();
-        while let Some(package) = open.pop() {
-            let users = self.users.get(package).into_iter().flatten();
-            open.extend(users.filter(|user| affected.insert(user)));
-        }
-        affected
+        let from = packages.iter().copied();
+        reached(from, |package| self.users.get(package).into_iter().flatten().copied())
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cargo_metadata::{Metadata, PackageId};
 
-use crate::project;
+use crate::project::{self, reached};
 
 /// Members of a workspace, with their dependencies on each other and the names of their binaries.
 #[derive(Clone, Debug, Default)]
@@ -39,8 +39,8 @@ impl Workspace {
             .collect();
         let mut workspace = Workspace::default();
         for package in &members {
-            let reached = reachable(&package.id, &edges);
-            let found = reached.iter().filter_map(|id| names.get(id));
+            let parts = reached([&package.id], |id| edges.get(id).copied().unwrap_or_default());
+            let found = parts.iter().filter_map(|id| names.get(id));
             workspace
                 .dependencies
                 .insert(package.name.to_string(), found.map(|name| (*name).to_owned()).collect());
@@ -87,21 +87,4 @@ impl Workspace {
             .map(|(name, _)| name.clone())
             .collect()
     }
-}
-
-/// Returns all packages that can be reached from `start`, including itself.
-fn reachable<'a>(
-    start: &'a PackageId,
-    edges: &BTreeMap<&'a PackageId, &'a [PackageId]>,
-) -> BTreeSet<&'a PackageId> {
-    let mut reached = BTreeSet::from([start]);
-    let mut open = vec![start];
-    while let Some(id) = open.pop() {
-        for next in edges.get(id).copied().unwrap_or_default() {
-            if reached.insert(next) {
-                open.push(next);
-            }
-        }
-    }
-    reached
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
+use crate::project;
 use crate::repository::Git;
 use camino::{Utf8Path, Utf8PathBuf};
 use cargo_metadata::{DependencyKind, Metadata, NodeDep, Package, PackageId, Target, TargetKind};
@@ -230,17 +231,13 @@ pub(super) fn resolved(path: &Utf8Path) -> Utf8PathBuf {
 /// Returns these packages and all that they depend on through followed dependencies.
 fn reached<'a>(
     edges: &Edges<'a>,
-    mut open: Vec<&'a PackageId>,
+    from: Vec<&'a PackageId>,
     is_followed: impl Fn(&NodeDep) -> bool,
 ) -> BTreeSet<&'a PackageId> {
-    let mut reached = BTreeSet::new();
-    while let Some(id) = open.pop() {
-        if reached.insert(id) {
-            let others = edges.get(id).copied().into_iter().flatten();
-            open.extend(others.filter(|dep| is_followed(dep)).map(|dep| &dep.pkg));
-        }
-    }
-    reached
+    project::reached(from, |id| {
+        let others = edges.get(id).copied().into_iter().flatten();
+        others.filter(|dep| is_followed(dep)).map(|dep| &dep.pkg)
+    })
 }
 
 /// Returns whether a build script with this text may list the sources of the package in `folder`,

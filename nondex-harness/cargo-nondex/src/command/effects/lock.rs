@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use toml::{Table, Value};
 
+use crate::project::reached;
+
 /// Package of the project that a change of the lock file affects, and a line of the file that shows
 /// it.
 #[derive(Debug, PartialEq, Eq)]
@@ -28,9 +30,11 @@ pub(super) fn locked(before: &str, after: &str) -> Option<Vec<Locked>> {
     for (name, others) in new.edges {
         edges.entry(name).or_default().extend(others);
     }
-    let affected = reached(&edges, &different);
+    let parts_of =
+        |name: &str| edges.get(name).into_iter().flatten().map(String::as_str).collect::<Vec<_>>();
+    let affected = reached(different.iter().copied(), parts_of);
     let acted_on = new.own.union(&old.own).map(String::as_str).filter_map(|package| {
-        let parts = reached(&edges, &BTreeSet::from([package]));
+        let parts = reached([package], parts_of);
         let mut why = parts.intersection(&affected);
         // A changed package is better evidence than a package that depends on it.
         let named = parts.intersection(&different).next().or_else(|| why.next())?;
@@ -74,22 +78,6 @@ impl File {
         }
         Some(file)
     }
-}
-
-/// Returns these packages and everything that they depend on.
-fn reached<'e>(
-    edges: &'e BTreeMap<String, BTreeSet<String>>,
-    from: &BTreeSet<&'e str>,
-) -> BTreeSet<&'e str> {
-    let mut open: Vec<&str> = from.iter().copied().collect();
-    let mut found = BTreeSet::new();
-    while let Some(name) = open.pop() {
-        if found.insert(name) {
-            let others = edges.get(name).into_iter().flatten();
-            open.extend(others.map(String::as_str));
-        }
-    }
-    found
 }
 
 /// Returns the line of a package's entry, or 1.
