@@ -9,7 +9,7 @@ mod verdict;
 use std::ffi::OsString;
 use std::process::Command;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8Path;
 use nondex_core::{Network, Outcome, RunRecord, RunSpec, Site};
 
 use self::counts::Counts;
@@ -24,7 +24,9 @@ use crate::exit_code::ExitCode;
 use crate::file;
 use crate::findings::{self, Finding, Fingerprint, Store};
 use crate::judge::run::Run;
-use crate::project::{self, BuildPlan, Doctests, Project, Suite, TestBinary, TestCase, addresses};
+use crate::project::{
+    self, BuildPlan, Doctests, Project, Scratch, Suite, TestBinary, TestCase, addresses,
+};
 use crate::report;
 use crate::report::listing::plural;
 use crate::report::workspace::Workspace;
@@ -77,12 +79,14 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
         ..finding.spec.clone().with_operations(if args.trace { schedule::MOST } else { 0 })
     };
     store.create()?;
-    let records = Records::create(&store)?;
+    // The name contains our process id, so parallel replays do not conflict.
+    let folder = store.directory().join(format!("replay-{}", std::process::id()));
+    let records = Scratch::at(folder)?;
     // Addresses are part of what a test sees, so they are fixed as in the campaign.
     if let Some(note) = process::without_randomisation() {
         console.note(&note);
     }
-    let runs = Runs::new((&project, suite), &finding, &spec, args, &records.0, &stop)?;
+    let runs = Runs::new((&project, suite), &finding, &spec, args, records.path(), &stop)?;
     let workspace = Workspace::new(root.clone()).at(&binary.cwd);
     // Place of a failure or, if the run did not end by itself, of a thread. For a doctest, this is
     // the place in its source file.
@@ -108,7 +112,7 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
         return counts.report(&finding, is_recorded, requested.get().into(), warnings, console);
     }
     let run = match debugger {
-        Some(debugger) => debug(binary, test, &spec, &debugger, &args.arguments, &records)?,
+        Some(debugger) => debug(binary, test, &spec, &debugger, &args.arguments, records.path())?,
         None => runs.shown(console)?,
     };
     if let Some(trace) = verdict::traced(&run).filter(|_| console.format != MessageFormat::Json) {
@@ -264,26 +268,6 @@ pub(super) fn warnings(
         .collect()
 }
 
-/// Directory for the record of one replay. Removed on drop.
-struct Records(Utf8PathBuf);
-
-impl Records {
-    /// Creates the directory. Its name contains our process id, so parallel replays do not
-    /// conflict.
-    fn create(store: &Store) -> Result<Self> {
-        let path = store.directory().join(format!("replay-{}", std::process::id()));
-        file::create_folder(&path)?;
-        Ok(Records(path))
-    }
-}
-
-impl Drop for Records {
-    fn drop(&mut self) {
-        // A remaining directory does no harm, and `cargo nondex clean` removes it.
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
 /// Runs the test under a debugger, on our own terminal and without a time limit. The outcome is
 /// known only from the record.
 fn debug(
@@ -292,9 +276,9 @@ fn debug(
     spec: &RunSpec,
     debugger: &[String],
     arguments: &[OsString],
-    records: &Records,
+    records: &Utf8Path,
 ) -> Result<Run> {
-    let record = records.0.join("debugged.jsonl");
+    let record = records.join("debugged.jsonl");
     let mut runner: Vec<OsString> = debugger.iter().map(OsString::from).collect();
     runner.extend(binary.runner.iter().cloned());
     let debugged = TestBinary { runner, ..binary.clone() };

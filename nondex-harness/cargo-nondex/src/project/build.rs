@@ -9,7 +9,7 @@ use super::archive;
 use super::built::Project;
 use super::cargo::UNBUILT;
 use super::companions;
-use super::doctest::{Compiled, Compiler, Folder, Unbuilt};
+use super::doctest::{self, Compiled, Compiler, Unbuilt};
 use super::drawn;
 use super::folder::BuildFolder;
 use super::foundation::{self, Foundation};
@@ -114,9 +114,9 @@ fn build_over(plan: &BuildPlan, quiet: bool, collections: bool) -> Result<Projec
     }
     let (compiled, of_doctests) = match &plan.doctests {
         Doctests::Named { names, ignored } if !started.doctests.is_empty() => {
-            let folder = Folder::create(&build_dir.join("doctests"))?;
+            let folder = doctest::folder(&build_dir.join("doctests"))?;
             let compiler = compiler(plan, &foundation, &intercept, &runner, quiet);
-            let compiled = compiler.compile(&started.doctests, names, *ignored, &folder)?;
+            let compiled = compiler.compile(&started.doctests, names, *ignored, folder.path())?;
             (compiled, Some(folder))
         }
         _ => (Compiled::default(), None),

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use camino::Utf8PathBuf;
 use cargo_metadata::Metadata;
 
-use super::doctest::Folder;
 use super::drawn::Drawn;
 use super::folder::BuildFolder;
+use super::scratch::Scratch;
 use super::suite::Suite;
 use crate::exit_code::ExitCode;
 
@@ -40,7 +40,7 @@ pub struct Project {
     /// Other built files that tests may start or load: programs and dynamic libraries.
     pub(super) needed: Vec<Utf8PathBuf>,
     /// Folder of the doctests, kept as long as the project.
-    pub(super) _doctests: Option<Folder>,
+    pub(super) _doctests: Option<Scratch>,
     /// Folder of the executables, locked against removal as long as the project exists.
     pub(super) folder: BuildFolder,
 }

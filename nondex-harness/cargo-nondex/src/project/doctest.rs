@@ -23,7 +23,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::num::NonZeroUsize;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8Path;
 use nix::errno::Errno;
 use nix::unistd::Pid;
 
@@ -32,10 +32,10 @@ use self::package::Package;
 use super::coverage::Covered;
 use super::intercept::Start;
 use super::runtime::Runtime;
+use super::scratch::Scratch;
 use super::suite::Suite;
 use super::toolchain::RunTool;
 use crate::error::Result;
-use crate::file;
 use crate::pool;
 use crate::project::Names;
 
@@ -83,35 +83,23 @@ pub(super) struct Unbuilt {
     pub(super) message: String,
 }
 
-/// Folder of executables, removed when dropped. The executables are large, and the next command
-/// compiles them again.
-#[derive(Debug)]
-pub(super) struct Folder(Utf8PathBuf);
-
-impl Folder {
-    /// Creates a folder in `dir`, and removes the folders of processes that no longer exist.
-    ///
-    /// # Errors
-    /// Returns an error if the folder cannot be created.
-    pub(super) fn create(dir: &Utf8Path) -> Result<Self> {
-        for entry in dir.read_dir_utf8().into_iter().flatten().flatten() {
-            let process = entry.file_name().parse().map(Pid::from_raw);
-            if process.is_ok_and(|pid| nix::sys::signal::kill(pid, None) == Err(Errno::ESRCH)) {
-                let _ = fs::remove_dir_all(entry.path());
-            }
+/// Creates a folder for executables in `dir`, and removes the folders of processes that no longer
+/// exist. It is removed when dropped: executables are large, and the next command compiles them
+/// again.
+///
+/// # Errors
+/// Returns an error if the folder cannot be created.
+pub(super) fn folder(dir: &Utf8Path) -> Result<Scratch> {
+    for entry in dir.read_dir_utf8().into_iter().flatten().flatten() {
+        let process = entry.file_name().parse().map(Pid::from_raw);
+        if process.is_ok_and(|pid| nix::sys::signal::kill(pid, None) == Err(Errno::ESRCH)) {
+            let _ = fs::remove_dir_all(entry.path());
         }
-        // A killed process with the same id may have left its folder.
-        let path = dir.join(std::process::id().to_string());
-        let _ = fs::remove_dir_all(&path);
-        file::create_folder(&path)?;
-        Ok(Folder(path))
     }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
+    // A killed process with the same id may have left its folder.
+    let path = dir.join(std::process::id().to_string());
+    let _ = fs::remove_dir_all(&path);
+    Scratch::at(path)
 }
 
 impl Compiled {
@@ -141,13 +129,13 @@ impl Compiler<'_> {
         calls: &[Start],
         names: &Names,
         ignored: bool,
-        folder: &Folder,
+        folder: &Utf8Path,
     ) -> Result<Compiled> {
         let workers = self.jobs.get().min(calls.len());
         let numbered: Vec<(usize, &Start)> = calls.iter().enumerate().collect();
         let parts = pool::each(workers, &numbered, |_, (number, start)| {
             let package = Package {
-                call: Call { compiler: self, start, dir: folder.0.join(number.to_string()) },
+                call: Call { compiler: self, start, dir: folder.join(number.to_string()) },
                 names,
                 ignored,
                 threads: self.jobs.get().div_ceil(workers.max(1)).max(2),

@@ -64,6 +64,7 @@ pub use plan::{BuildPlan, Doctests, Mode, Names, Varied};
 pub use preload::EntropyLibrary;
 pub use rebuilt::{Rebuilds, Variation};
 pub use runtime::cache_dir;
+pub use scratch::Scratch;
 pub use suite::{Doctest, Harness, Suite, TestBinary, TestCase, find, gone};
 pub use target::binary_id;
 

@@ -4,8 +4,12 @@ use std::fs;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
+use crate::error::Result;
+use crate::file;
+
 /// Temporary folder, removed when dropped.
-pub(super) struct Scratch(Utf8PathBuf);
+#[derive(Debug)]
+pub struct Scratch(Utf8PathBuf);
 
 impl Scratch {
     /// Creates the folder of this process in `home`. `name` distinguishes it from other such
@@ -16,7 +20,17 @@ impl Scratch {
         Ok(Scratch(folder))
     }
 
-    pub(super) fn path(&self) -> &Utf8Path {
+    /// Creates this folder.
+    ///
+    /// # Errors
+    /// Returns a set-up error with the path.
+    pub fn at(folder: Utf8PathBuf) -> Result<Self> {
+        file::create_folder(&folder)?;
+        Ok(Scratch(folder))
+    }
+
+    /// Returns the path of the folder.
+    pub fn path(&self) -> &Utf8Path {
         &self.0
     }
 }

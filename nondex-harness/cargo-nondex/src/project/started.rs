@@ -8,8 +8,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 use super::cargo::{Artifacts, Cargo};
 use super::intercept::{Intercept, RUSTDOC, Start};
 use super::platform;
+use super::scratch::Scratch;
 use crate::error::{Error, Result};
-use crate::file;
 
 /// Files that cargo built, and how it starts them: see the [module](self).
 pub(super) struct Started {
@@ -34,17 +34,13 @@ impl Started {
         intercept: &Intercept,
         quiet: bool,
     ) -> Result<Self> {
-        let folder = &intercept.starts;
-        file::create_folder(folder)?;
+        let folder = Scratch::at(intercept.starts.clone())?;
         let started = build(cargo, build_dir, intercept, quiet);
         // If the wrapper refused to link libc statically, that is a more precise reason than
         // cargo's failure.
-        let linkage = match started {
-            Ok(_) => Ok(()),
-            Err(_) => platform::check_linkage(folder),
-        };
-        let _ = std::fs::remove_dir_all(folder);
-        linkage?;
+        if started.is_err() {
+            platform::check_linkage(folder.path())?;
+        }
         started
     }
 }
@@ -95,12 +91,9 @@ fn read(folder: &Utf8Path) -> Result<(BTreeMap<Utf8PathBuf, Start>, Vec<Start>)>
 /// Returns an error if the tests would be linked statically with libc.
 pub(super) fn check_linkage(cargo: &Cargo<'_>, ours: &Utf8Path) -> Result<()> {
     // In a new folder, cargo has no cached answer of rustc, so it calls the wrapper.
-    let folder = ours.join(format!("linkage-{}", std::process::id()));
-    file::create_folder(&folder)?;
-    let intercept = Intercept { starts: folder.clone(), ..cargo.intercept() };
+    let folder = Scratch::at(ours.join(format!("linkage-{}", std::process::id())))?;
+    let intercept = Intercept { starts: folder.path().to_owned(), ..cargo.intercept() };
     // The build that follows reports other errors.
-    let _ = cargo.fetch(&folder, &intercept);
-    let checked = platform::check_linkage(&folder);
-    let _ = std::fs::remove_dir_all(&folder);
-    checked
+    let _ = cargo.fetch(folder.path(), &intercept);
+    platform::check_linkage(folder.path())
 }
