@@ -12,6 +12,7 @@ use std::process::{Command, ExitCode, Stdio};
 
 use camino::Utf8Path;
 
+use super::arguments::is_crate;
 use super::scratch::Scratch;
 use super::toolchain::{Toolchain, compile};
 use crate::program;
@@ -41,40 +42,6 @@ const UNSCHEDULED: &str = include_str!("../../probes/unscheduled.rs");
 /// compiler does not find crates under such a name.
 const ARCHIVE: &str = "unscheduled.a";
 
-/// How the atomic operations of a build are compiled.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Atomics {
-    /// As in a plain build, because the build has no runtime.
-    Unchanged,
-    /// As calls of the runtime.
-    Calls,
-    /// As in a plain build, because of this obstacle.
-    Unseen(String),
-}
-
-impl Atomics {
-    /// Returns how atomics are compiled with this obstacle, or without one.
-    pub(super) fn of(obstacle: Option<String>) -> Self {
-        obstacle.map_or(Atomics::Calls, Atomics::Unseen)
-    }
-
-    /// Returns the part of a build's key that distinguishes how atomics are compiled.
-    pub(super) const fn key(&self) -> &'static str {
-        match self {
-            Atomics::Unchanged | Atomics::Unseen(_) => "",
-            Atomics::Calls => " atomics are calls",
-        }
-    }
-
-    /// Returns a note for the user, one sentence, if atomics are not observed.
-    pub(super) fn note(&self) -> Option<String> {
-        let Atomics::Unseen(why) = self else { return None };
-        Some(format!(
-            "threads are scheduled at calls of the C library, but not at atomic operations: {why}"
-        ))
-    }
-}
-
 /// Returns the arguments of rustc for a crate of the target, over the runtime with these libraries.
 /// They turn its atomics into calls if `are_calls`, and link the functions for programs without
 /// std.
@@ -102,8 +69,7 @@ pub(super) fn intercept(arguments: &[OsString]) -> Option<Result<ExitCode, Strin
     let (first, rest) = arguments.split_first()?;
     let mut command = Command::new(first);
     command.args(rest);
-    let is_named = |pair: &[OsString]| pair[0] == "--crate-name" && pair[1] == UNOPTIMISED;
-    if rest.windows(2).any(is_named) {
+    if is_crate(rest, UNOPTIMISED) {
         command.args(FLAGS);
     }
     Some(Err(program::replace(&mut command)))

@@ -188,7 +188,7 @@ fn compiler<'a>(
         runtime: intercept.runtime.as_ref(),
         rustc: toolchain.rustc.clone(),
         rustdoc: toolchain.rustdoc(),
-        run_tool: toolchain.run_tool(),
+        has_stable_run_tool: toolchain.has_stable_run_tool(),
         host: &toolchain.host,
         runner,
         covered: intercept.covered.as_ref(),

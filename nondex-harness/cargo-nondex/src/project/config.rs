@@ -19,7 +19,6 @@ impl CargoConfig {
     /// Reads the environment and the configuration files that cargo reads in `dir`. The environment
     /// has precedence, then the nearest file.
     pub(super) fn read(dir: &Utf8Path, target: &str) -> Self {
-        let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let mut config = CargoConfig {
             rustc_wrapper: set("RUSTC_WRAPPER").or_else(|| set("CARGO_BUILD_RUSTC_WRAPPER")),
             runner: set(&runner_variable(target)).map(|text| words(&text)).unwrap_or_default(),
@@ -27,11 +26,7 @@ impl CargoConfig {
         };
         // An empty variable disables the wrapper of the configuration files.
         let wrapper_is_decided = std::env::var_os("RUSTC_WRAPPER").is_some();
-        let home = set("CARGO_HOME")
-            .map(Utf8PathBuf::from)
-            .or_else(|| set("HOME").map(|home| home_of_cargo(&home)));
-        let folders = dir.ancestors().map(|dir| dir.join(".cargo")).chain(home);
-        for folder in folders {
+        for folder in folders(dir) {
             let Some(file) = ["config.toml", "config"]
                 .map(|name| folder.join(name))
                 .into_iter()
@@ -82,8 +77,16 @@ pub(super) fn runner_variable(target: &str) -> String {
     format!("CARGO_TARGET_{}_RUNNER", target.to_uppercase().replace(['-', '.'], "_"))
 }
 
-fn home_of_cargo(home: &str) -> Utf8PathBuf {
-    Utf8Path::new(home).join(".cargo")
+/// Returns the folders with configuration files that cargo reads in `dir`, the nearest first.
+pub(super) fn folders(dir: &Utf8Path) -> impl Iterator<Item = Utf8PathBuf> {
+    let home = || Some(Utf8PathBuf::from(set("HOME")?).join(".cargo"));
+    let home = set("CARGO_HOME").map(Utf8PathBuf::from).or_else(home);
+    dir.ancestors().map(|dir| dir.join(".cargo")).chain(home)
+}
+
+/// Returns the value of an environment variable that is not empty.
+fn set(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
 fn words(text: &str) -> Vec<String> {

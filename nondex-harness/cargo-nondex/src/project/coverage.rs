@@ -6,13 +6,14 @@
 //! in the crate that uses it. The flags have separate pages, so that a file can be mapped there. So
 //! the flags outlive the process.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 
+use super::arguments::codegen;
 use super::blocks::TABLE;
 use super::toolchain::Toolchain;
 use crate::error::Result;
@@ -61,43 +62,15 @@ impl Covered {
     pub(super) fn arguments<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Vec<String> {
         // Without optimisation, rustc would switch on checks that the optimised crate does not
         // have.
-        let is_optimised = codegen(arguments, "opt-level").is_some_and(|level| level != "0")
+        let level = codegen(arguments, "opt-level").next_back();
+        let is_optimised = level.is_some_and(|level| level != "0")
             || arguments.iter().any(|argument| argument.as_ref() == "-O");
-        let is_explicit = codegen(arguments, "debug-assertions").is_some();
+        let is_explicit = codegen(arguments, "debug-assertions").next().is_some();
         let checks = (is_optimised && !is_explicit).then(|| "-Cdebug-assertions=off".to_owned());
         let flags = FLAGS.map(str::to_owned).into_iter().chain(checks);
         let script = takes_scripts(arguments).then(|| format!("-Clink-arg=-Wl,-T,{}", self.script));
         flags.chain(script).collect()
     }
-}
-
-/// Removes the arguments that give debug information other paths than those of the sources.
-pub(super) fn with_own_paths(arguments: Vec<&OsString>) -> Vec<&OsString> {
-    const REMAP: &str = "--remap-path-prefix";
-    let mut kept: Vec<&OsString> = Vec::with_capacity(arguments.len());
-    for argument in arguments {
-        if kept.last().is_some_and(|flag| *flag == REMAP) {
-            kept.pop();
-        } else if !argument.to_string_lossy().starts_with("--remap-path-prefix=") {
-            kept.push(argument);
-        }
-    }
-    kept
-}
-
-/// Returns the value of the last of these arguments that is this option of `-C`. It is empty for an
-/// option without a value.
-pub(super) fn codegen<S: AsRef<OsStr>>(arguments: &[S], name: &str) -> Option<String> {
-    arguments.iter().rev().find_map(|argument| {
-        let argument = argument.as_ref().to_str()?;
-        let option = argument
-            .strip_prefix("-C")
-            .or_else(|| argument.strip_prefix("--codegen="))
-            .unwrap_or(argument);
-        let (option, value) =
-            option.trim_start().split_once('=').unwrap_or((option.trim_start(), ""));
-        (option.replace('_', "-") == name).then(|| value.to_owned())
-    })
 }
 
 /// Returns whether these arguments select, or leave as the compiler's default, a linker that
@@ -157,7 +130,10 @@ pub(super) fn missing(
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsString;
+
     use super::*;
+    use crate::project::arguments::for_runtime;
 
     fn covered() -> Covered {
         Covered { script: "s.ld".into() }
@@ -203,7 +179,7 @@ mod tests {
         }
         let remapped = "-g --remap-path-prefix a=b --test --remap-path-prefix=c=d -O";
         let words: Vec<OsString> = remapped.split(' ').map(OsString::from).collect();
-        let kept = with_own_paths(words.iter().collect());
+        let kept = for_runtime(&words, true);
         assert_eq!(kept, ["-g", "--test", "-O"]);
     }
 

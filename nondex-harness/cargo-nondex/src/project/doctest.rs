@@ -34,7 +34,6 @@ use super::intercept::Start;
 use super::runtime::Runtime;
 use super::scratch::Scratch;
 use super::suite::Suite;
-use super::toolchain::RunTool;
 use crate::error::Result;
 use crate::pool;
 use crate::project::Names;
@@ -51,8 +50,8 @@ pub(super) struct Compiler<'a> {
     pub(super) rustc: OsString,
     /// Path of rustdoc.
     pub(super) rustdoc: OsString,
-    /// Form of rustdoc's option for the program that runs doctests.
-    pub(super) run_tool: RunTool,
+    /// Whether rustdoc's option for the program that runs doctests is stable.
+    pub(super) has_stable_run_tool: bool,
     /// Host triple.
     pub(super) host: &'a str,
     /// Target runner that the user configured.

@@ -4,7 +4,6 @@
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::accesses;
-use super::atomics::Atomics;
 use super::cargo::Cargo;
 use super::coverage::{self, Covered};
 use super::intercept::Intercept;
@@ -15,13 +14,14 @@ use super::rustix::{self, Backend};
 use crate::error::Result;
 
 /// Instrumentation of a build: see the [module](self).
+#[derive(Default)]
 pub(super) struct Instrumentation {
     /// Replacement of std and test; `None` unless a whole program is built.
     runtime: Option<Runtime>,
     /// How rustix makes its system calls.
     rustix: Backend,
-    /// How atomic operations are compiled.
-    atomics: Atomics,
+    /// Whether atomic operations are calls of the runtime.
+    atomics_are_calls: bool,
     /// Whether plain loads and stores of the project's own crates are operations of the scheduler.
     races: bool,
     /// Whether the project's own crates record which of their code runs.
@@ -39,14 +39,7 @@ impl Instrumentation {
     pub(super) fn of(cargo: &Cargo<'_>, ours: &Utf8Path, quiet: bool) -> Result<Self> {
         let plan = cargo.plan;
         if plan.mode != Mode::Program {
-            return Ok(Instrumentation {
-                runtime: None,
-                rustix: Backend::Unchanged,
-                atomics: Atomics::Unchanged,
-                races: false,
-                covered: false,
-                notes: Vec::new(),
-            });
+            return Ok(Instrumentation::default());
         }
         let runtime = Runtime::of(&Recipe {
             toolchain: cargo.toolchain,
@@ -57,30 +50,36 @@ impl Instrumentation {
             quiet,
         })?;
         let rustix = if plan.without_network { Backend::Unchanged } else { backend(cargo, ours)? };
-        let atomics = Atomics::of(runtime.atomics_obstacle(cargo.toolchain, cargo.target));
+        let atomics = runtime.atomics_obstacle(cargo.toolchain, cargo.target);
         let unseen = if plan.races { accesses::obstacle(cargo.toolchain) } else { None };
         let uncovered = if plan.covered { coverage::obstacle(cargo.toolchain) } else { None };
-        let mut notes: Vec<String> = rustix.note().map(str::to_owned).into_iter().collect();
-        notes.extend(atomics.note());
-        notes.extend(unseen.as_ref().map(|why| {
-            format!(
+        let without = |what: &str, obstacle: &Option<String>| {
+            let why = obstacle.as_ref()?;
+            Some(format!("{what}: {why}"))
+        };
+        let notes = [
+            rustix.note().map(str::to_owned),
+            without(
+                "threads are scheduled at calls of the C library, but not at atomic operations",
+                &atomics,
+            ),
+            without(
                 "plain loads and stores are not instrumented, because this compiler does not \
-                 support it: {why}"
-            )
-        }));
-        notes.extend(uncovered.as_ref().map(|why| {
-            format!(
-                "the code that tests run is not known, because this compiler does not support it: \
-                 {why}"
-            )
-        }));
+                 support it",
+                &unseen,
+            ),
+            without(
+                "the code that tests run is not known, because this compiler does not support it",
+                &uncovered,
+            ),
+        ];
         Ok(Instrumentation {
             runtime: Some(runtime),
             rustix,
-            atomics,
+            atomics_are_calls: atomics.is_none(),
             races: plan.races && unseen.is_none(),
             covered: plan.covered && uncovered.is_none(),
-            notes,
+            notes: notes.into_iter().flatten().collect(),
         })
     }
 
@@ -106,7 +105,7 @@ impl Instrumentation {
         [
             runtime.map_or("", |runtime| &runtime.content),
             self.rustix.key(),
-            self.atomics.key(),
+            if self.atomics_are_calls { " atomics are calls" } else { "" },
             cargo.entropy.as_ref().map_or("", |_| " seeded"),
             if self.races { " accesses are calls" } else { "" },
         ]
@@ -126,7 +125,7 @@ impl Instrumentation {
         let covered = self.covered.then(|| Covered::prepare(build_dir));
         let intercept = Intercept {
             runtime: self.runtime,
-            atomics_are_calls: self.atomics == Atomics::Calls,
+            atomics_are_calls: self.atomics_are_calls,
             covered: covered.transpose()?,
             races: self.races,
             rustix_uses_libc: self.rustix == Backend::Libc,

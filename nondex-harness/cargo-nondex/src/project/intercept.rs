@@ -14,14 +14,12 @@ use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::accesses;
+use super::arguments;
 use super::atomics;
-use super::coverage::{self, Covered};
-use super::lines;
-use super::lto;
+use super::coverage::Covered;
 use super::platform;
 use super::runtime::Runtime;
 use super::rustix;
-use super::shims;
 use crate::program;
 
 /// Environment variable that passes an `Intercept` as JSON to intercepted calls.
@@ -108,10 +106,13 @@ pub(super) fn intercept(arguments: &[OsString]) -> Option<Result<ExitCode, Strin
         return None;
     }
     let result = installed()?.and_then(|intercept| match arguments.first() {
-        Some(first) if first == RECORD => record(&intercept, Tool::Runner, &arguments[1..]),
+        Some(first) if first == RECORD => match &arguments[1..] {
+            [program, arguments @ ..] => record(&intercept, "start", program, arguments),
+            [] => Err("no executable to record".to_owned()),
+        },
         Some(first) if first.as_bytes().starts_with(b"-") => match &intercept.rustdoc {
             Some(program) => rustdoc(&intercept, program, arguments),
-            None => record(&intercept, Tool::Rustdoc, arguments),
+            None => record(&intercept, RUSTDOC, OsStr::new("rustdoc"), arguments),
         },
         Some(_) => rustc(&intercept, arguments),
         None => Err("started in the middle of a build without arguments".to_owned()),
@@ -184,11 +185,7 @@ fn rustc(intercept: &Intercept, arguments: &[OsString]) -> Result<ExitCode, Stri
     let is_of_others = arguments.iter().any(|argument| argument == "--cap-lints");
     let covered = intercept.covered.as_ref().filter(|_| !is_of_others);
     if intercept.runtime.is_some() && role == Role::Crate {
-        let kept = shims::without(lto::without(&arguments[1..]));
-        command.args(match covered {
-            Some(_) => coverage::with_own_paths(kept),
-            None => kept,
-        });
+        command.args(arguments::for_runtime(&arguments[1..], covered.is_some()));
     } else {
         command.args(&arguments[1..]);
     }
@@ -200,7 +197,8 @@ fn rustc(intercept: &Intercept, arguments: &[OsString]) -> Result<ExitCode, Stri
         }
     }
     if intercept.rustix_uses_libc
-        && (role == Role::Probe || role == Role::Crate && rustix::is_rustix(arguments))
+        && (role == Role::Probe
+            || role == Role::Crate && arguments::is_crate(arguments, rustix::CRATE))
     {
         command.args(["--cfg", rustix::CFG]);
     }
@@ -213,7 +211,7 @@ fn rustc(intercept: &Intercept, arguments: &[OsString]) -> Result<ExitCode, Stri
         if arguments.iter().any(|argument| argument == "--test") {
             command.arg(format!("--extern=test={}", runtime.test));
         }
-        command.args(lines::arguments(&arguments[1..], is_of_others));
+        command.args(arguments::debug_info(&arguments[1..], is_of_others));
         // These module passes come before the function pass of `atomics`.
         if let Some(covered) = covered {
             command.args(covered.arguments(arguments));
@@ -253,8 +251,7 @@ impl Role {
                         .is_some_and(|argument| argument.starts_with(&format!("{flag}=")))
             })
         };
-        let is_probe =
-            arguments.windows(2).any(|pair| pair[0] == "--crate-name" && pair[1] == "___");
+        let is_probe = arguments::is_crate(arguments, "___");
         match (has("--target") && has("--crate-name"), is_probe) {
             (true, true) => Role::Probe,
             (true, false) => Role::Crate,
@@ -263,32 +260,22 @@ impl Role {
     }
 }
 
-/// Program that cargo starts to run tests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Tool {
-    /// Runner of a test executable, which is the first argument.
-    Runner,
-    /// Rustdoc, for the doctests of a package.
-    Rustdoc,
-}
-
-/// Records how cargo would start a test executable or rustdoc, without starting it.
-fn record(intercept: &Intercept, tool: Tool, arguments: &[OsString]) -> Result<ExitCode, String> {
+/// Records how cargo would start a test executable or rustdoc, without starting it. The name of the
+/// record begins with `prefix`.
+fn record(
+    intercept: &Intercept,
+    prefix: &str,
+    program: &OsStr,
+    arguments: &[OsString],
+) -> Result<ExitCode, String> {
     let text = |value: &OsStr| {
         value.to_str().map(str::to_owned).ok_or_else(|| format!("{value:?} is not UTF-8"))
-    };
-    let (program, arguments, prefix) = match tool {
-        Tool::Runner => {
-            let (program, arguments) = arguments.split_first().ok_or("no executable to record")?;
-            (text(program)?, arguments, "start")
-        }
-        Tool::Rustdoc => ("rustdoc".to_owned(), arguments, RUSTDOC),
     };
     let env = intercept.environment();
     let cwd =
         std::env::current_dir().map_err(|e| format!("failed to read the current folder: {e}"))?;
     let start = Start {
-        program: program.into(),
+        program: text(program)?.into(),
         arguments: arguments.iter().map(|argument| text(argument)).collect::<Result<_, _>>()?,
         cwd: Utf8PathBuf::from_path_buf(cwd)
             .map_err(|path: PathBuf| format!("{path:?} is not UTF-8"))?,

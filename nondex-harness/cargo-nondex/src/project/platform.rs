@@ -2,8 +2,10 @@
 
 use std::ffi::OsStr;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8Path;
 
+use super::arguments::codegen;
+use super::config::folders;
 use crate::error::Error;
 
 /// Refuses a `target` other than 64-bit Linux with glibc, whose functions whole-program mode
@@ -32,25 +34,13 @@ const STATIC: &str = "crt-static";
 /// Returns whether a call of rustc links libc statically. The last argument with the feature
 /// counts.
 pub(super) fn is_static(arguments: &[impl AsRef<OsStr>]) -> bool {
-    let arguments: Vec<_> = arguments.iter().map(|a| a.as_ref().to_string_lossy()).collect();
-    let options = arguments.iter().enumerate().filter_map(|(i, argument)| {
-        match argument.strip_prefix("--codegen=").or_else(|| argument.strip_prefix("-C")) {
-            Some("") => arguments.get(i + 1).map(AsRef::as_ref),
-            None if argument == "--codegen" => arguments.get(i + 1).map(AsRef::as_ref),
-            option => option,
-        }
+    let features = codegen(arguments, "target-feature").flat_map(|features| features.split(','));
+    let mut settings = features.filter_map(|feature| match feature.trim() {
+        "+crt-static" => Some(true),
+        "-crt-static" => Some(false),
+        _ => None,
     });
-    let features = options
-        .filter_map(|option| option.trim_start().strip_prefix("target-feature="))
-        .flat_map(|features| features.split(','));
-    features
-        .filter_map(|feature| match feature.trim() {
-            "+crt-static" => Some(true),
-            "-crt-static" => Some(false),
-            _ => None,
-        })
-        .next_back()
-        .unwrap_or(false)
+    settings.next_back().unwrap_or(false)
 }
 
 /// Records in the folder of starts that tests would be linked statically with libc. Does nothing
@@ -91,13 +81,9 @@ pub(super) fn mentions_static(dir: &Utf8Path, given: &[String]) -> bool {
             name.to_string_lossy().contains("RUSTFLAGS") && mentions(&value.to_string_lossy())
         })
     };
-    let home = std::env::var("CARGO_HOME")
-        .map(Utf8PathBuf::from)
-        .or_else(|_| std::env::var("HOME").map(|home| Utf8Path::new(&home).join(".cargo")));
-    let mut folders = dir.ancestors().map(|dir| dir.join(".cargo")).chain(home.ok());
     in_environment()
         || given.iter().any(|config| mentions(config) || in_file(Utf8Path::new(config)))
-        || folders
+        || folders(dir)
             .any(|folder| in_file(&folder.join("config.toml")) || in_file(&folder.join("config")))
 }
 

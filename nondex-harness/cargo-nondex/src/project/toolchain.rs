@@ -60,26 +60,6 @@ impl Toolchain {
     }
 }
 
-/// Option of rustdoc that names the program that runs doctests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum RunTool {
-    /// Stable `--test-runtool`.
-    Stable,
-    /// Unstable `--runtool`.
-    Unstable,
-}
-
-impl RunTool {
-    /// Returns the option of a rustdoc with this help text.
-    fn of(help: &str) -> Self {
-        if help.contains(" --runtool ") && !help.contains(" --test-runtool ") {
-            RunTool::Unstable
-        } else {
-            RunTool::Stable
-        }
-    }
-}
-
 /// Returns the path of the program that this name starts in `dir`, so that it can be started in
 /// other folders, too.
 fn found(program: OsString, dir: &Utf8Path) -> OsString {
@@ -123,10 +103,11 @@ impl Toolchain {
         is_newer || ["-nightly", "-dev"].iter().any(|channel| self.version.contains(channel))
     }
 
-    /// Returns the option of the toolchain's rustdoc that names the program that runs doctests.
-    pub(super) fn run_tool(&self) -> RunTool {
+    /// Returns whether the toolchain's rustdoc has a stable option that names the program that runs
+    /// doctests.
+    pub(super) fn has_stable_run_tool(&self) -> bool {
         let help = stdout(Command::new(self.rustdoc()).arg("--help"));
-        RunTool::of(help.as_deref().unwrap_or_default())
+        is_run_tool_stable(help.as_deref().unwrap_or_default())
     }
 
     /// Returns the rustdoc that cargo would run: the user's, or the one next to the compiler.
@@ -138,6 +119,12 @@ impl Toolchain {
         let sibling = Path::new(&self.rustc).with_file_name(&name);
         if sibling.is_file() { sibling.into_os_string() } else { name.into() }
     }
+}
+
+/// Returns whether the rustdoc with this help text has the stable option `--test-runtool`, and not
+/// the unstable `--runtool`.
+fn is_run_tool_stable(help: &str) -> bool {
+    !help.contains(" --runtool ") || help.contains(" --test-runtool ")
 }
 
 /// Returns the release in the text of `rustc -vV`: major and minor number.
@@ -279,10 +266,10 @@ mod tests {
 
     #[test]
     fn the_option_of_rustdoc_is_the_one_that_its_help_has() {
-        let of = |option: &str| RunTool::of(&format!("Options:\n   {option} The tool to run\n"));
-        assert_eq!(of("--runtool"), RunTool::Unstable);
-        assert_eq!(of("--test-runtool"), RunTool::Stable);
-        assert_eq!(RunTool::of(""), RunTool::Stable);
+        let is_stable =
+            |option: &str| is_run_tool_stable(&format!("Options:\n   {option} The tool to run\n"));
+        assert!(!is_stable("--runtool") && is_stable("--test-runtool"));
+        assert!(is_run_tool_stable(""));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::keep::{KEEP, LINKER};
 use super::{Compiler, HERE};
 use crate::error::{Error, Result};
 use crate::project::intercept::Start;
-use crate::project::toolchain::{RunTool, own};
+use crate::project::toolchain::own;
 
 /// Variables of libtest that change rustdoc's output.
 const LIBTEST_VARIABLES: [&str; 3] =
@@ -51,15 +51,14 @@ impl Call<'_> {
             command.env_remove(name);
         }
         command.args(self.arguments());
-        let option = match self.compiler.run_tool {
-            RunTool::Stable => "--test-runtool",
-            RunTool::Unstable => {
-                // The option was stabilised under another name, without other changes. This
-                // variable permits unstable options on stable versions. As a side effect, doctests
-                // with `#![feature]` compile.
-                command.env("RUSTC_BOOTSTRAP", "1").arg("-Zunstable-options");
-                "--runtool"
-            }
+        let option = if self.compiler.has_stable_run_tool {
+            "--test-runtool"
+        } else {
+            // The option was stabilised under another name, without other changes. This variable
+            // permits unstable options on stable versions. As a side effect, doctests with
+            // `#![feature]` compile.
+            command.env("RUSTC_BOOTSTRAP", "1").arg("-Zunstable-options");
+            "--runtool"
         };
         let argument = |value: &str| format!("{option}-arg={value}");
         command
