@@ -6,7 +6,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 use clap::Args;
 
 use super::values::{Switch as _, one_of, processors};
-use crate::project::{BuildPlan, Mode};
+use crate::error::Result;
+use crate::project::{BuildPlan, Folders, Mode};
 
 /// Cargo's options for packages, targets, features, profile and files.
 #[derive(Args, Clone, Debug, Default)]
@@ -243,6 +244,14 @@ pub struct LocationArgs {
 }
 
 impl LocationArgs {
+    /// Finds the folders of the project.
+    ///
+    /// # Errors
+    /// Returns an error if there is no project.
+    pub fn folders(&self) -> Result<Folders> {
+        Folders::find(self.manifest_path.as_deref(), self.target_dir.as_deref())
+    }
+
     /// Returns the flags with which another command finds the same project.
     pub fn words(&self) -> Vec<String> {
         let paths = [("--manifest-path", &self.manifest_path), ("--target-dir", &self.target_dir)];

@@ -10,7 +10,7 @@ use super::build_args::BuildArgs;
 use super::seeds::Seeds;
 use super::test_filter::FilterArgs;
 use super::values::{positive, seconds};
-use crate::project::{self, Extracted};
+use crate::project::{self, Folders};
 
 /// Project, and selection of its tests.
 #[derive(Args, Clone, Debug, Default)]
@@ -65,7 +65,7 @@ pub struct ExtractArgs {
 
     /// Folders of the extracted archive.
     #[arg(skip)]
-    pub extracted: Option<Extracted>,
+    pub extracted: Option<Folders>,
 }
 
 /// Options that were fixed when the archive was packed.

@@ -13,7 +13,6 @@ use camino::Utf8Path;
 use self::oracle::{Oracle, Trial};
 use self::progress::Kept;
 use super::console::Console;
-use super::folders::Folders;
 use super::{interrupt, known};
 use crate::campaign::process;
 use crate::cli::{BisectArgs, MessageFormat};
@@ -29,7 +28,7 @@ use crate::repository::{Commit, FileKind, Git, TestHistory, changes, short, test
 /// Searches for the commit that made a test flaky. The exit code shows whether the search was
 /// completed.
 pub(super) fn bisect(args: &BisectArgs, console: &Console) -> Result<ExitCode> {
-    let place = Folders::find(&args.location)?;
+    let place = args.location.folders()?;
     let report = match &args.report {
         Some(file) => store::read(file)?,
         None => store::read_latest(&place.target_dir)?,

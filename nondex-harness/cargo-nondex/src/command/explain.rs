@@ -6,7 +6,6 @@ use camino::Utf8Path;
 use nondex_core::RunSpec;
 
 use super::console::Console;
-use super::folders::Folders;
 use super::progress::Display;
 use super::replay;
 use super::{interrupt, outcome};
@@ -25,7 +24,7 @@ use crate::report::{self, Report, RunDirectory};
 /// Searches for the calls that make the test of a finding fail. Uses the runs of the campaign. The
 /// exit code is 100 if the test still depends on a choice.
 pub(super) fn explain(args: &ExplainArgs, line: &str, console: &Console) -> Result<ExitCode> {
-    let place = Folders::find(&args.location)?;
+    let place = args.location.folders()?;
     let store = Store::new(&place.target_dir);
     let finding = replay::asked(&args.finding, args.report.as_deref(), &store, |finding| {
         finding.choice().is_some()

@@ -6,13 +6,13 @@ use std::io::{ErrorKind, Write};
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::console::Console;
-use super::folders::Folders;
 use super::known;
 use crate::cli::InitArgs;
 use crate::config::CONFIG_FILE;
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 use crate::findings::known::{KNOWN_FILE, Known};
+use crate::project::Folders;
 use crate::report::human::Sources;
 use crate::report::listing::plural;
 use crate::report::store;
@@ -28,7 +28,7 @@ const CONFIG: &str = include_str!("init/nondex.toml");
 
 /// Writes a workflow, a configuration, and the findings of the last report as known flakes.
 pub(super) fn init(args: &InitArgs, console: &Console) -> Result<ExitCode> {
-    let folders = Folders::find(&args.location)?;
+    let folders = args.location.folders()?;
     let root = &folders.workspace_root;
     let git = Git::around(root).ok();
     let top = git.as_ref().map_or(root.as_path(), Git::root);

@@ -8,13 +8,12 @@ use chrono::{Days, NaiveDate};
 
 use super::configuration::Asked;
 use super::console::Console;
-use super::folders::Folders;
 use crate::cli::filterset::{Expression, Filterset, Platform, Query, Workspace};
 use crate::cli::{KnownAction, KnownAddArgs, KnownCheckArgs, LocationArgs, MessageFormat};
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 use crate::findings::known::{self, KNOWN_FILE, Known, KnownEntry, date};
-use crate::project::{self, BuildPlan, Harness, Project, Suite};
+use crate::project::{self, BuildPlan, Folders, Harness, Project, Suite};
 use crate::report::human::Sources;
 use crate::report::listing::plural;
 use crate::report::schema::Overdue;
@@ -238,7 +237,7 @@ pub(super) fn workspace(location: &LocationArgs) -> Result<Workspace> {
 /// Returns a project's folders, its known flakes, and its last report, marked with the present
 /// known flakes.
 fn latest(location: &LocationArgs) -> Result<(Folders, KnownFlakes, Report)> {
-    let folders = Folders::find(location)?;
+    let folders = location.folders()?;
     let workspace = || workspace(location);
     let flakes = KnownFlakes::read(&folders.workspace_root, workspace)?;
     let mut report = store::read_latest(&folders.target_dir)?;

@@ -15,7 +15,6 @@ mod effects;
 mod events;
 mod explain;
 mod files;
-mod folders;
 mod history;
 mod init;
 mod interrupt;

@@ -15,7 +15,6 @@ use nondex_core::{Network, Outcome, RunRecord, RunSpec, Site};
 use self::counts::Counts;
 use self::runs::Runs;
 use super::console::Console;
-use super::folders::Folders;
 use super::interrupt;
 use crate::campaign::{Pace, StopFlag, launch, process, record};
 use crate::cli::{MessageFormat, ReplayArgs};
@@ -25,7 +24,7 @@ use crate::file;
 use crate::findings::{self, Finding, Fingerprint, Store};
 use crate::judge::run::Run;
 use crate::project::{
-    self, BuildPlan, Doctests, Project, Scratch, Suite, TestBinary, TestCase, addresses,
+    self, BuildPlan, Doctests, Folders, Project, Scratch, Suite, TestBinary, TestCase, addresses,
 };
 use crate::report;
 use crate::report::listing::plural;
@@ -38,8 +37,8 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
         return Err(Error::usage("the debugger's command is empty"));
     }
     let place = match &args.archive.extracted {
-        Some(extracted) => Folders::of(extracted),
-        None => Folders::find(&args.build.location())?,
+        Some(extracted) => extracted.clone(),
+        None => args.build.location().folders()?,
     };
     let store = Store::new(&place.target_dir);
     let stop = match debugger {

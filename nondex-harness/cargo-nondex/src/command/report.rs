@@ -11,7 +11,6 @@ use serde::Serialize;
 use super::actions;
 use super::console::Console;
 use super::files;
-use super::folders::Folders;
 use super::history;
 use super::known::{KnownFlakes, workspace};
 use super::outcome;
@@ -20,6 +19,7 @@ use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 use crate::file;
 use crate::findings::{Finding, Regressions, Store, skip_list};
+use crate::project::Folders;
 use crate::report::human::{self, Sources, View};
 use crate::report::listing::plural;
 use crate::report::{RunDirectory, markdown, merge, store};
@@ -29,7 +29,7 @@ pub(super) fn report(args: &ReportArgs, line: &str, console: &Console) -> Result
     if let Some(ReportAction::Merge(args)) = &args.action {
         return merge(args, line, console);
     }
-    let place = Folders::find(&args.location)?;
+    let place = args.location.folders()?;
     if let Some(test) = &args.history {
         let usual = place.target_dir.join("nondex/history");
         let folder = args.history_dir.as_ref().unwrap_or(&usual);
@@ -92,7 +92,7 @@ fn show(place: &Folders, args: &ReportArgs, console: &Console) -> Result<()> {
 
 /// Merges reports, and shows the result. Returns its exit code.
 fn merge(args: &MergeArgs, line: &str, console: &Console) -> Result<ExitCode> {
-    let place = Folders::find(&args.location)?;
+    let place = args.location.folders()?;
     let mut reports = Vec::new();
     for path in &args.paths {
         for file in reports_in(path)? {

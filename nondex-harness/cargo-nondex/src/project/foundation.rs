@@ -6,10 +6,11 @@ use cargo_metadata::{Metadata, MetadataCommand};
 use super::archive;
 use super::cargo::Cargo;
 use super::config::CargoConfig;
-use super::plan::{BuildPlan, Mode};
+use super::plan::{BuildPlan, Folders, Mode};
 use super::platform;
 use super::toolchain::Toolchain;
 use crate::error::{Error, Result};
+use crate::file;
 
 /// Basis of a build: see the [module](self).
 pub(super) struct Foundation {
@@ -67,6 +68,19 @@ impl Foundation {
             collections,
             runner_is_text: self.config.runner_is_text,
         }
+    }
+}
+
+impl Folders {
+    /// Finds the folders of the project of `manifest_path`, or of the one around the current
+    /// folder. `target_dir` replaces the project's own target directory.
+    ///
+    /// # Errors
+    /// Returns the errors of [`metadata`].
+    pub fn find(manifest_path: Option<&Utf8Path>, target_dir: Option<&Utf8Path>) -> Result<Self> {
+        let metadata = metadata(&BuildPlan::of(manifest_path), false)?;
+        let target_dir = file::absolute(target_dir.unwrap_or(&metadata.target_directory))?;
+        Ok(Folders { workspace_root: metadata.workspace_root, target_dir })
     }
 }
 

@@ -5,8 +5,6 @@ use std::num::NonZeroUsize;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 
-use super::extracted::Extracted;
-
 /// How the tests of a project make their choices from a seed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -105,6 +103,15 @@ pub struct Varied {
     pub packages: Vec<String>,
 }
 
+/// Folders of a project, or of an extracted archive of its tests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Folders {
+    /// Root of the workspace. For an archive, this may be a checkout.
+    pub workspace_root: Utf8PathBuf,
+    /// Target directory, with findings and reports.
+    pub target_dir: Utf8PathBuf,
+}
+
 /// Packages, targets and flags of a build, and the folder in which cargo is called.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -160,7 +167,7 @@ pub struct BuildPlan {
     pub covered: bool,
     /// Archive with the built tests, if nothing is built.
     #[serde(skip)]
-    pub archive: Option<Extracted>,
+    pub archive: Option<Folders>,
 }
 
 impl BuildPlan {

@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 
 use crate::cli::LocationArgs;
 use crate::cli::filterset;
-use crate::command::folders::Folders;
 use crate::error::{Error, Result};
+use crate::project::Folders;
 use crate::report::human::{self, Sources, View};
 use crate::report::stream::{self, Finding};
 use crate::report::{Report, TestReport, store};
@@ -134,7 +134,7 @@ pub(super) struct Tools {
 impl Tools {
     /// Creates the tools of the project at `location`.
     pub(super) fn new(location: &LocationArgs) -> Result<Self> {
-        Ok(Tools { location: location.clone(), place: Folders::find(location)? })
+        Ok(Tools { location: location.clone(), place: location.folders()? })
     }
 
     /// Answers a call.

@@ -3,10 +3,10 @@
 use camino::Utf8Path;
 
 use crate::command::console::Console;
-use crate::command::folders::Folders;
 use crate::error::Result;
 use crate::file;
 use crate::findings::history::History;
+use crate::project::Folders;
 use crate::report::Report;
 use crate::report::html::{self, Moment, Page, Past};
 use crate::report::human::View;

@@ -16,10 +16,9 @@ use crate::error::{Error, Result};
 use crate::file;
 use crate::project::built::Project;
 use crate::project::companions;
-use crate::project::extracted::Extracted;
 use crate::project::folder::BuildFolder;
 use crate::project::moved::Moved;
-use crate::project::plan::{BuildPlan, Doctests, Mode};
+use crate::project::plan::{BuildPlan, Doctests, Folders, Mode};
 use crate::project::suite::Suite;
 
 /// Extracts an archive, unless it is already extracted.
@@ -37,12 +36,12 @@ pub fn extract(
     folder: Option<&Utf8Path>,
     checkout: Option<&Utf8Path>,
     quiet: bool,
-) -> Result<Extracted> {
+) -> Result<Folders> {
     let text = tar::text(file, manifest::NAME)?;
     let manifest = Manifest::parse(&text, file)?;
     let key = Manifest::key(&text);
     let extracted = places(&manifest, file, folder, checkout)?;
-    let Extracted { workspace_root, target_dir } = &extracted;
+    let Folders { workspace_root, target_dir } = &extracted;
     let home = target_dir.join("nondex");
     let known = fs::read_to_string(home.join(manifest::NAME)).ok();
     if checkout.is_none()
@@ -79,7 +78,7 @@ fn places(
     file: &Utf8Path,
     folder: Option<&Utf8Path>,
     checkout: Option<&Utf8Path>,
-) -> Result<Extracted> {
+) -> Result<Folders> {
     let before = &manifest.workspace_root;
     let workspace_root = match (checkout, folder) {
         (Some(checkout), _) => file::absolute(checkout)?,
@@ -102,7 +101,7 @@ fn places(
         None if workspace_root == *before => manifest.target_dir.clone(),
         None => workspace_root.join("target"),
     };
-    Ok(Extracted { workspace_root, target_dir })
+    Ok(Folders { workspace_root, target_dir })
 }
 
 /// Checks that a folder is empty or does not exist.
@@ -122,16 +121,16 @@ fn expect_empty(folder: &Utf8Path, file: &Utf8Path) -> Result<()> {
 
 /// Returns the archive that was extracted to `folder` or one of its parents, with the target
 /// directory `target` there.
-pub(in crate::project) fn around(folder: &Utf8Path) -> Option<Extracted> {
+pub(in crate::project) fn around(folder: &Utf8Path) -> Option<Folders> {
     folder.ancestors().find_map(|folder| {
         let target_dir = folder.join("target");
         let manifest = target_dir.join("nondex").join(manifest::NAME);
-        manifest.is_file().then(|| Extracted { workspace_root: folder.to_owned(), target_dir })
+        manifest.is_file().then(|| Folders { workspace_root: folder.to_owned(), target_dir })
     })
 }
 
 /// Returns the mapping from the paths in a manifest to the paths on this machine.
-fn roots(manifest: &Manifest, extracted: &Extracted) -> Roots {
+fn roots(manifest: &Manifest, extracted: &Folders) -> Roots {
     Roots::new(vec![
         [manifest.workspace_root.clone(), extracted.workspace_root.clone()],
         [manifest.target_dir.clone(), extracted.target_dir.clone()],
@@ -139,7 +138,7 @@ fn roots(manifest: &Manifest, extracted: &Extracted) -> Roots {
 }
 
 /// Returns the manifest of an extracted archive, and its text.
-fn manifest(extracted: &Extracted) -> Result<(Manifest, String)> {
+fn manifest(extracted: &Folders) -> Result<(Manifest, String)> {
     let path = extracted.target_dir.join("nondex").join(manifest::NAME);
     let text = fs::read_to_string(&path)
         .map_err(|e| Error::setup(format!("failed to read `{path}`: {e}")))?;
@@ -151,7 +150,7 @@ fn manifest(extracted: &Extracted) -> Result<(Manifest, String)> {
 ///
 /// # Errors
 /// Returns an error if the manifest cannot be read.
-pub fn plan(extracted: &Extracted) -> Result<BuildPlan> {
+pub fn plan(extracted: &Folders) -> Result<BuildPlan> {
     let plan = manifest(extracted)?.0.plan;
     Ok(BuildPlan {
         archive: Some(extracted.clone()),
@@ -164,7 +163,7 @@ pub fn plan(extracted: &Extracted) -> Result<BuildPlan> {
 ///
 /// # Errors
 /// Returns an error if the manifest cannot be read.
-pub(in crate::project) fn metadata(extracted: &Extracted) -> Result<Metadata> {
+pub(in crate::project) fn metadata(extracted: &Folders) -> Result<Metadata> {
     let mut metadata = manifest(extracted)?.0.metadata;
     metadata.workspace_root.clone_from(&extracted.workspace_root);
     metadata.target_directory.clone_from(&extracted.target_dir);
@@ -176,7 +175,7 @@ pub(in crate::project) fn metadata(extracted: &Extracted) -> Result<Metadata> {
 /// # Errors
 /// Returns an error if the archive does not have them, or its extracted files are gone.
 pub(in crate::project) fn project(
-    extracted: &Extracted,
+    extracted: &Folders,
     plan: &BuildPlan,
     quiet: bool,
 ) -> Result<Project> {
