@@ -21,13 +21,17 @@ pub(super) enum Category {
 }
 
 impl Category {
-    /// Returns the packages to build for a test of the package `own`.
-    pub(super) fn packages(&self, own: &str) -> Vec<String> {
-        let before: &[String] = match self {
+    /// Returns the tests that must run before the test.
+    pub(super) fn before(&self) -> &[String] {
+        match self {
             Category::Order { before, .. } => before,
             Category::Choices { .. } | Category::Chance { .. } => &[],
-        };
-        let ids = before.iter().filter_map(|name| name.split_once('$'));
+        }
+    }
+
+    /// Returns the packages to build for a test of the package `own`.
+    pub(super) fn packages(&self, own: &str) -> Vec<String> {
+        let ids = self.before().iter().filter_map(|name| name.split_once('$'));
         let packages = ids.map(|(binary, _)| binary.split("::").next().unwrap_or(binary));
         let all: BTreeSet<&str> = packages.chain([own]).collect();
         all.into_iter().map(str::to_owned).collect()

@@ -29,6 +29,13 @@ pub(super) struct Trial {
     pub(super) place: Option<Line>,
 }
 
+impl Trial {
+    /// Returns a result without a responsible call.
+    fn new(tried: Tried, what: impl Into<String>) -> Self {
+        Trial { tried, what: what.into(), place: None }
+    }
+}
+
 /// Builds commits and runs the test in each.
 pub(super) struct Oracle<'a> {
     test: &'a TestReport,
@@ -121,12 +128,11 @@ impl<'a> Oracle<'a> {
     /// Tries a commit. With `thoroughly`, a test that fails by chance is run three times as often.
     /// Returns `None` if the search was stopped.
     pub(super) fn attempt(&mut self, commit: &str, thoroughly: bool) -> Result<Option<Trial>> {
-        let skipped = |what: String| Trial { tried: Tried::Skipped, what, place: None };
         if self.stop.is_set() {
             return Ok(None);
         }
         if let Err(error) = self.copy.check_out(commit) {
-            return Ok(Some(skipped(error.to_string())));
+            return Ok(Some(Trial::new(Tried::Skipped, error.to_string())));
         }
         self.builds += 1;
         let built = project::build(&self.plan_here(), self.quiet);
@@ -137,28 +143,26 @@ impl<'a> Oracle<'a> {
             Ok(project) => project,
             Err(error) => {
                 let message = error.to_string();
-                return Ok(Some(skipped(message.lines().next().unwrap_or_default().to_owned())));
+                let first = message.lines().next().unwrap_or_default();
+                return Ok(Some(Trial::new(Tried::Skipped, first)));
             }
         };
-        let Some((suite, case)) = self.find(&project) else {
+        let named = |suite| self.named(suite, &self.test.name);
+        let Some((suite, case)) = find(&project, &self.test.binary, named) else {
             // Before its introduction, the test cannot be flaky. If it was missing for a while
             // later, its state is unknown.
             let introduced = self.introduced.as_ref();
             let is_missing = introduced.is_some_and(|first| self.git.leads_to(first, commit));
             let tried = if is_missing { Tried::Skipped } else { Tried::Stable };
-            return Ok(Some(Trial { tried, ..skipped("there is no such test".to_owned()) }));
+            return Ok(Some(Trial::new(tried, "there is no such test")));
         };
-        let trial = match &self.category {
-            Category::Choices { level, known } => {
-                let (level, known) = (*level, known.clone());
-                self.by_choices(suite, case, level, known)?
-            }
+        let trial = match self.category.clone() {
+            Category::Choices { level, known } => self.by_choices(suite, case, level, known)?,
             Category::Order { before, fails } => {
-                let (before, fails) = (before.clone(), *fails);
                 self.by_order(&project, suite, case, &before, fails)
             }
             Category::Chance { runs } => {
-                let runs = if thoroughly { runs * 3 } else { *runs };
+                let runs = if thoroughly { runs * 3 } else { runs };
                 self.by_chance(&project, suite, case, runs)
             }
         };
@@ -181,26 +185,13 @@ impl<'a> Oracle<'a> {
         plan
     }
 
-    /// Finds the test by its id, or by an earlier name of its function. If its own binary does not
-    /// have it, finds it in the only binary that does.
-    fn find<'p>(&self, project: &'p Project) -> Option<(&'p Suite, &'p TestCase)> {
-        let own = project.suites.iter().find(|suite| suite.binary.id == self.test.binary);
-        own.and_then(|suite| Some((suite, self.named(suite, &self.test.name)?))).or_else(|| {
-            let suites = project.suites.iter();
-            let mut found =
-                suites.filter_map(|suite| Some((suite, self.named(suite, &self.test.name)?)));
-            found.next().filter(|_| found.next().is_none())
-        })
-    }
-
     /// Returns the test of a binary with this name, or the only test whose function has one of its
     /// earlier names.
     fn named<'p>(&self, suite: &'p Suite, name: &str) -> Option<&'p TestCase> {
         suite.test(name).or_else(|| {
             let known = self.names.get(name)?;
             let is_known = |case: &&TestCase| known.iter().any(|known| known == case.function());
-            let mut found = suite.tests.iter().filter(is_known);
-            found.next().filter(|_| found.next().is_none())
+            only(suite.tests.iter().filter(is_known))
         })
     }
 
@@ -217,22 +208,12 @@ impl<'a> Oracle<'a> {
             return Some((suite, case));
         }
         let (binary, test) = name.split_once('$')?;
-        let named =
-            |other: &'p Suite| Some((other, other.test(test).or_else(|| self.named(other, name))?));
-        let own = project.suites.iter().find(|suite| suite.binary.id == binary);
-        own.and_then(named).or_else(|| {
-            let mut found = project.suites.iter().filter_map(named);
-            found.next().filter(|_| found.next().is_none())
-        })
+        find(project, binary, |other| other.test(test).or_else(|| self.named(other, name)))
     }
 
     /// Returns the tests whose history is needed: the test and the tests that run before it.
     pub(super) fn tests(&self) -> Vec<String> {
-        let before = match &self.category {
-            Category::Order { before, .. } => before.clone(),
-            Category::Choices { .. } | Category::Chance { .. } => Vec::new(),
-        };
-        [vec![self.test.name.clone()], before].concat()
+        [&self.test.name].into_iter().chain(self.category.before()).cloned().collect()
     }
 
     /// Returns the options for single runs in canonical order.
@@ -290,11 +271,10 @@ impl<'a> Oracle<'a> {
         before: &[String],
         fails: bool,
     ) -> Option<Trial> {
-        let trial = |tried, what: &str| Trial { tried, what: what.to_owned(), place: None };
         let earlier: Option<Vec<(&Suite, &TestCase)>> =
             before.iter().map(|name| self.earlier(project, suite, name)).collect();
         let Some(earlier) = earlier else {
-            return Some(trial(Tried::Stable, "the tests before it do not exist"));
+            return Some(Trial::new(Tried::Stable, "the tests before it do not exist"));
         };
         let (own, of_others): (Vec<_>, Vec<_>) =
             earlier.into_iter().partition(|(other, _)| other.binary.id == suite.binary.id);
@@ -324,15 +304,15 @@ impl<'a> Oracle<'a> {
         let is = |passed: &[bool], expected: bool| passed.iter().all(|passed| *passed == expected);
         Some(match passed {
             [alone, after] if is(&alone, fails) && is(&after, !fails) => {
-                trial(Tried::Flaky, self.test.verdict.name())
+                Trial::new(Tried::Flaky, self.test.verdict.name())
             }
             [alone, after] if is(&alone, true) && is(&after, true) => {
-                trial(Tried::Stable, "stable")
+                Trial::new(Tried::Stable, "stable")
             }
             [alone, after] if is(&alone, false) && is(&after, false) => {
-                trial(Tried::Skipped, "broken")
+                Trial::new(Tried::Skipped, "broken")
             }
-            _ => trial(Tried::Skipped, "the order does not decide the outcome"),
+            _ => Trial::new(Tried::Skipped, "the order does not decide the outcome"),
         })
     }
 
@@ -363,10 +343,22 @@ impl<'a> Oracle<'a> {
             (0, _) => Tried::Skipped,
             _ => Tried::Flaky,
         };
-        Some(Trial {
-            tried,
-            what: format!("{failed} of {} runs failed", passed + failed),
-            place: None,
-        })
+        Some(Trial::new(tried, format!("{failed} of {} runs failed", passed + failed)))
     }
+}
+
+/// Finds a test in the binary with this id, or else in the only binary that has it.
+fn find<'p>(
+    project: &'p Project,
+    binary: &str,
+    test: impl Fn(&'p Suite) -> Option<&'p TestCase>,
+) -> Option<(&'p Suite, &'p TestCase)> {
+    let found = |suite: &'p Suite| Some((suite, test(suite)?));
+    let own = project.suites.iter().find(|suite| suite.binary.id == binary);
+    own.and_then(found).or_else(|| only(project.suites.iter().filter_map(found)))
+}
+
+/// Returns the only item.
+fn only<T>(mut items: impl Iterator<Item = T>) -> Option<T> {
+    items.next().filter(|_| items.next().is_none())
 }
