@@ -9,6 +9,13 @@ use crate::error::{Error, Result};
 use crate::project;
 use crate::shell;
 
+/// Fills in options from the settings with the same names, unless they are given.
+macro_rules! fill {
+    ($args:expr, $settings:ident: $($option:ident),+) => {{
+        $(fill(&mut $args.$option, &$settings.$option);)+
+    }};
+}
+
 /// Command to execute, and its configuration.
 #[derive(Clone, Debug)]
 pub struct Asked {
@@ -63,7 +70,7 @@ pub fn understand(
     if let Some(args) = command.project() {
         match args.archive.extracted {
             // The other build options were fixed when the archive was packed.
-            Some(_) => fill(&mut args.build.jobs, &settings.jobs),
+            Some(_) => fill!(args.build, settings: jobs),
             None => fill_build(&mut args.build, &settings),
         }
         fill_filter(&mut args.filter, &settings);
@@ -71,15 +78,14 @@ pub fn understand(
     }
     match &mut command {
         Command::Archive(args) => fill_build(&mut args.build, &settings),
-        Command::Confirm(args) => fill(&mut args.timeout, &settings.timeout),
-        Command::Report(args) => fill(&mut args.history_dir, &settings.history_dir),
+        Command::Confirm(args) => fill!(args, settings: timeout),
+        Command::Report(args) => fill!(args, settings: history_dir),
         Command::Test(args) => {
-            fill(&mut args.strict, &settings.strict);
+            fill!(args, settings: strict);
+            fill!(args.world, settings: real_threads, max_steps);
             if !args.fail_fast {
                 fill(&mut args.max_fail, &config.nextest.max_fail);
             }
-            fill(&mut args.world.real_threads, &settings.real_threads);
-            fill(&mut args.world.max_steps, &settings.max_steps);
         }
         _ => {}
     }
@@ -170,46 +176,31 @@ fn given_by(command: &mut Command, variables: &Settings, all: &Settings) -> Give
 /// Fills in the options of a campaign.
 fn fill_campaign(args: &mut RunArgs, settings: &Settings) {
     if args.seed.is_none() {
-        fill(&mut args.seeds, &settings.seeds);
+        fill!(args, settings: seeds);
     }
     fill_list(&mut args.levels, settings.levels.as_ref());
-    fill(&mut args.schedule, &settings.schedule);
-    fill(&mut args.clean_runs, &settings.clean_runs);
-    fill(&mut args.exhaustive, &settings.exhaustive);
-    fill(&mut args.search_runs, &settings.search_runs);
-    fill(&mut args.budget.budget_factor, &settings.budget_factor);
+    fill!(args, settings: schedule, clean_runs, exhaustive, search_runs, strict, real_threads);
+    fill!(args, settings: max_steps, regressions);
+    fill!(args.budget, settings: budget_factor);
     if args.budget.budget_factor.is_none() {
-        fill(&mut args.budget.thorough, &settings.thorough);
+        fill!(args.budget, settings: thorough);
     }
-    fill(&mut args.strict, &settings.strict);
-    fill(&mut args.real_threads, &settings.real_threads);
-    fill(&mut args.max_steps, &settings.max_steps);
-    fill(&mut args.regressions, &settings.regressions);
 }
 
 /// Fills in the options of commands that run tests.
 fn fill_testing(args: &mut TestingArgs, settings: &Settings) {
-    fill(&mut args.timeout, &settings.timeout);
-    fill(&mut args.max_time, &settings.max_time);
-    fill(&mut args.files.junit, &settings.junit);
-    fill(&mut args.files.sarif, &settings.sarif);
-    fill(&mut args.files.gitlab, &settings.gitlab);
-    fill(&mut args.changed.history_dir, &settings.history_dir);
-    fill(&mut args.models.models, &settings.models);
-    fill(&mut args.models.skip_models, &settings.skip_models);
-    for (files, given) in [
+    fill!(args, settings: timeout, max_time);
+    fill!(args.files, settings: junit, sarif, gitlab);
+    fill!(args.changed, settings: history_dir);
+    fill!(args.models, settings: models, skip_models);
+    fill!(args.network, settings: network, network_verify, max_sanitised, no_sanitise);
+    for (list, given) in [
         (&mut args.models.only_files, &settings.files),
         (&mut args.models.skip_files, &settings.skip_files),
+        (&mut args.network.network_allow, &settings.network_allow),
     ] {
-        fill_list(files, given.as_ref().map(|names| &names.0));
+        fill_list(list, given.as_ref().map(|names| &names.0));
     }
-    let network = &mut args.network;
-    fill(&mut network.network, &settings.network);
-    let allow = settings.network_allow.as_ref().map(|names| &names.0);
-    fill_list(&mut network.network_allow, allow);
-    fill(&mut network.network_verify, &settings.network_verify);
-    fill(&mut network.max_sanitised, &settings.max_sanitised);
-    fill(&mut network.no_sanitise, &settings.no_sanitise);
 }
 
 /// Fills in the options of a build. A selection of packages on the command line replaces that of
@@ -217,19 +208,16 @@ fn fill_testing(args: &mut TestingArgs, settings: &Settings) {
 fn fill_build(args: &mut BuildArgs, settings: &Settings) {
     if args.packages.is_empty() && args.workspace.is_none() {
         fill_list(&mut args.packages, settings.package.as_ref());
-        fill(&mut args.workspace, &settings.workspace);
+        fill!(args, settings: workspace);
     }
     if args.packages.is_empty() {
         fill_list(&mut args.exclude, settings.exclude.as_ref());
     }
     fill_list(&mut args.features, settings.features.as_ref());
-    fill(&mut args.all_features, &settings.all_features);
-    fill(&mut args.no_default_features, &settings.no_default_features);
-    fill(&mut args.jobs, &settings.jobs);
+    fill!(args, settings: all_features, no_default_features, jobs, mode);
     if !args.release {
-        fill(&mut args.cargo_profile, &settings.cargo_profile);
+        fill!(args, settings: cargo_profile);
     }
-    fill(&mut args.mode, &settings.mode);
 }
 
 /// Fills in the filtersets.
