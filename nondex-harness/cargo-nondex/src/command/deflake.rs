@@ -205,62 +205,59 @@ fn change_of(
 
 /// Returns the relation as a sentence.
 fn message(change: &ChangeReport, at_base: AtBase, opened: &Opened) -> String {
-    let first = change.lines.first().map(|Line { file, line }| format!("{file}:{line}"));
-    match (change.verdict, change.witness, first) {
-        (Blame::Regression, Some(Witness::Culprit), _) => {
-            "the change may be to blame: it touches the responsible call".to_owned()
+    match change.verdict {
+        Blame::Regression => {
+            let why = reached(change).map_or_else(String::new, |what| format!(": {what}"));
+            format!("the change may be to blame{why}")
         }
-        (Blame::Regression, Some(Witness::File), _) => format!(
-            "the change may be to blame: the test opens or queries {}",
-            change.files.join(", ")
-        ),
-        (Blame::Regression, _, Some(first)) => match change.lines.len() {
-            1 => format!("the change may be to blame: the test reaches {first}"),
-            many => format!(
-                "the change may be to blame: the test reaches {first} and {} more changed lines",
-                many - 1
-            ),
-        },
-        (Blame::Regression, ..) => "the change may be to blame".to_owned(),
-        (Blame::Flaky, Some(Witness::Coverage), _) => {
-            "the change is not to blame: the test passes without it and runs no changed code"
-                .to_owned()
+        Blame::Flaky => {
+            let why = match change.witness {
+                Some(Witness::Coverage) => ": the test passes without it and runs no changed code",
+                Some(Witness::History) => ": without it, the test passed before and fails now",
+                Some(Witness::Culprit) => ": the responsible call was responsible before it",
+                Some(Witness::Rerun) => {
+                    ": the test also passes with the same code, and did so before or runs no \
+                     changed code"
+                }
+                Some(Witness::SameProcess) => {
+                    ": the test also passes when it runs again in the same process"
+                }
+                Some(Witness::CleanEnvironment) => {
+                    ": the test also passes with an empty home and an empty temporary directory"
+                }
+                _ => "",
+            };
+            format!("the change is not to blame{why}")
         }
-        (Blame::Flaky, Some(Witness::History), _) => {
-            "the change is not to blame: without it, the test passed before and fails now"
-                .to_owned()
+        Blame::Unknown if change.witness == Some(Witness::Base) => {
+            "it fails without the change, too".to_owned()
         }
-        (Blame::Flaky, Some(Witness::Culprit), _) => {
-            "the change is not to blame: the responsible call was responsible before it".to_owned()
+        Blame::Unknown => {
+            let why = match (opened.unseen.first(), at_base) {
+                (Some(file), _) => {
+                    let name = &file.name;
+                    format!(": it has files that the test may read, such as {name}")
+                }
+                (None, AtBase::Untried) => ": the code before it could not be tried".to_owned(),
+                (None, _) => String::new(),
+            };
+            format!("whether the change is to blame is not known{why}")
         }
-        (Blame::Flaky, Some(Witness::Rerun), _) => {
-            "the change is not to blame: the test also passes with the same code, and did so \
-             before or runs no changed code"
-                .to_owned()
-        }
-        (Blame::Flaky, Some(Witness::SameProcess), _) => {
-            "the change is not to blame: the test also passes when it runs again in the same \
-             process"
-                .to_owned()
-        }
-        (Blame::Flaky, Some(Witness::CleanEnvironment), _) => {
-            "the change is not to blame: the test also passes with an empty home and an empty \
-             temporary directory"
-                .to_owned()
-        }
-        (Blame::Flaky, ..) => "the change is not to blame".to_owned(),
-        (Blame::Unknown, Some(Witness::Base), _) => "it fails without the change, too".to_owned(),
-        (Blame::Unknown, ..) if !opened.unseen.is_empty() => format!(
-            "whether the change is to blame is not known: it has files that the test may read, \
-             such as {}",
-            opened.unseen[0].name
-        ),
-        (Blame::Unknown, ..) => match at_base {
-            AtBase::Untried => {
-                "whether the change is to blame is not known: the code before it could not be tried"
-                    .to_owned()
-            }
-            _ => "whether the change is to blame is not known".to_owned(),
-        },
     }
+}
+
+/// Returns what of a change a test reaches, as a clause.
+fn reached(change: &ChangeReport) -> Option<String> {
+    if change.witness == Some(Witness::Culprit) {
+        return Some("it touches the responsible call".to_owned());
+    }
+    if change.witness == Some(Witness::File) {
+        return Some(format!("the test opens or queries {}", change.files.join(", ")));
+    }
+    let [Line { file, line }, others @ ..] = change.lines.as_slice() else { return None };
+    let more = match others.len() {
+        0 => String::new(),
+        more => format!(" and {more} more changed lines"),
+    };
+    Some(format!("the test reaches {file}:{line}{more}"))
 }
