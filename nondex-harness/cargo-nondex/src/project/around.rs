@@ -9,6 +9,7 @@ use std::process::Command;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
+use super::cargo::Cargo;
 use super::config::runner_variable;
 use super::drawn;
 use super::folder::BuildFolder;
@@ -55,7 +56,7 @@ impl Around {
                  word by word: install it in another folder"
             )));
         }
-        let mut cargo = foundation.cargo(plan, true);
+        let mut cargo = Cargo::new(&foundation, plan, true);
         let ours = foundation.ours();
         let instrumentation = Instrumentation::of(&cargo, &ours, quiet)?;
         cargo.entropy = EntropyLibrary::of(toolchain).ok();

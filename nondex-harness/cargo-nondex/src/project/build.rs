@@ -7,7 +7,7 @@ use camino::Utf8Path;
 
 use super::archive;
 use super::built::Project;
-use super::cargo::UNBUILT;
+use super::cargo::{Cargo, UNBUILT};
 use super::companions;
 use super::doctest::{self, Compiled, Compiler, Unbuilt};
 use super::drawn;
@@ -69,7 +69,7 @@ fn build_over(plan: &BuildPlan, quiet: bool, collections: bool) -> Result<Projec
     })?;
     let ours = foundation.ours();
     let toolchain = &foundation.toolchain;
-    let mut cargo = foundation.cargo(plan, collections);
+    let mut cargo = Cargo::new(&foundation, plan, collections);
     if plan.mode == Mode::Program && platform::mentions_static(&foundation.here, &plan.config) {
         started::check_linkage(&cargo, &ours)?;
     }

@@ -8,16 +8,17 @@ use std::process::{Command, Stdio};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use cargo_metadata::diagnostic::{Diagnostic, DiagnosticLevel};
-use cargo_metadata::{Message, Metadata, PackageId};
+use cargo_metadata::{Message, PackageId};
 
 use super::config::runner_variable;
 use super::drawn;
+use super::foundation::Foundation;
 use super::intercept::{Intercept, RECORD, Start};
 use super::plan::{BuildPlan, Mode};
 use super::preload::{self, EntropyLibrary};
 use super::suite::{Harness, TestBinary};
 use super::target::{binary_id, kind};
-use super::toolchain::{self, Toolchain, own};
+use super::toolchain::{self, own};
 use crate::error::{Error, Result};
 use crate::program;
 
@@ -66,29 +67,30 @@ impl Executable {
 /// Selection of a project's targets, and the settings with which cargo builds it.
 pub(super) struct Cargo<'a> {
     pub(super) plan: &'a BuildPlan,
-    /// Absolute path of the folder in which cargo is called.
-    pub(super) here: &'a Utf8Path,
-    pub(super) toolchain: &'a Toolchain,
-    /// Target triple of the build.
-    pub(super) target: &'a str,
-    pub(super) metadata: &'a Metadata,
-    /// User's own rustc wrapper.
-    pub(super) wrapper: Option<&'a str>,
+    pub(super) foundation: &'a Foundation,
     /// Library that seeds the programs that the build runs; `None` if they cannot be seeded.
     pub(super) entropy: Option<EntropyLibrary>,
     /// Whether the runtime has its own maps and sets, which choose their order.
     pub(super) collections: bool,
-    /// See [`CargoConfig::runner_is_text`](super::config::CargoConfig::runner_is_text).
-    pub(super) runner_is_text: bool,
 }
 
-impl Cargo<'_> {
+impl<'a> Cargo<'a> {
+    /// Returns cargo for this plan, over the runtime's own maps and sets if `collections`, or over
+    /// std's.
+    pub(super) const fn new(
+        foundation: &'a Foundation,
+        plan: &'a BuildPlan,
+        collections: bool,
+    ) -> Self {
+        Cargo { plan, foundation, entropy: None, collections }
+    }
+
     /// Returns the data for intercepted calls with the user's own settings, and without
     /// instrumentation.
     pub(super) fn intercept(&self) -> Intercept {
         Intercept {
             runtime: None,
-            wrapper: self.wrapper.map(str::to_owned),
+            wrapper: self.foundation.config.rustc_wrapper.clone(),
             atomics_are_calls: false,
             covered: None,
             races: false,
@@ -106,10 +108,10 @@ impl Cargo<'_> {
     /// Fetches the packages of the workspace for the target, with the settings in `intercept`.
     /// Builds nothing. Cargo caches its queries of rustc in `target_dir`.
     pub(super) fn fetch(&self, target_dir: &Utf8Path, intercept: &Intercept) -> Result<()> {
-        let mut command = Command::new(&self.toolchain.cargo);
+        let mut command = Command::new(&self.foundation.toolchain.cargo);
         command
-            .current_dir(self.here)
-            .args(["fetch", "--quiet", "--target", self.target])
+            .current_dir(&self.foundation.here)
+            .args(["fetch", "--quiet", "--target", &self.foundation.target])
             .args(self.plan.resolution_words())
             .env("CARGO_TARGET_DIR", target_dir)
             .env("RUSTC_WRAPPER", own()?)
@@ -124,14 +126,14 @@ impl Cargo<'_> {
     /// and, in whole-program mode, as rustc wrapper.
     fn test(&self, build_dir: &Utf8Path, intercept: &Intercept) -> Result<Command> {
         let own = own()?;
-        let mut command = Command::new(&self.toolchain.cargo);
-        command.current_dir(self.here);
+        let mut command = Command::new(&self.foundation.toolchain.cargo);
+        command.current_dir(&self.foundation.here);
         command.arg("test").arg("--target-dir").arg(build_dir);
         command.args(self.plan.cargo_words()).env("RUSTDOC", &own).stdin(Stdio::null());
         // With `--target`, other flags reach build scripts, even if the target is the host. A plain
         // build is the same as the user's.
         if self.plan.mode != Mode::Plain || self.plan.target.is_some() {
-            command.args(["--target", self.target]);
+            command.args(["--target", &self.foundation.target]);
         }
         match self.plan.mode {
             Mode::Program => {
@@ -143,8 +145,8 @@ impl Cargo<'_> {
             Mode::Plain => {}
         }
         let runner = self.recorder(&own)?;
-        command.arg("--config").arg(format!("target.{}.runner={runner}", self.target));
-        command.env_remove(runner_variable(self.target));
+        command.arg("--config").arg(format!("target.{}.runner={runner}", self.foundation.target));
+        command.env_remove(runner_variable(&self.foundation.target));
         if let Some(library) = &self.entropy {
             library.install_in_build(&mut command, &self.plan.varied, &drawn::folder(build_dir));
         }
@@ -158,7 +160,7 @@ impl Cargo<'_> {
     /// # Errors
     /// Returns an error if the user's runner is a string and the path of this program has a space.
     fn recorder(&self, own: &str) -> Result<toml::Value> {
-        if !self.runner_is_text {
+        if !self.foundation.config.runner_is_text {
             return Ok(toml::Value::from(vec![own, RECORD]));
         }
         if own.contains(char::is_whitespace) {
@@ -166,7 +168,7 @@ impl Cargo<'_> {
                 "`target.{}.runner` is a string in cargo's configuration, which cannot be \
                  joined with `{own}`: write it as an array, \
                  `[\"program\", \"argument\"]`",
-                self.target
+                self.foundation.target
             )));
         }
         Ok(toml::Value::from(format!("{own} {RECORD}")))
@@ -182,10 +184,11 @@ impl Cargo<'_> {
             } else if self.plan.workspace {
                 !self.plan.exclude.iter().any(|name| *name == *package.name)
             } else {
-                self.metadata.workspace_default_members.contains(&package.id)
+                self.foundation.metadata.workspace_default_members.contains(&package.id)
             }
         };
         let own = self
+            .foundation
             .metadata
             .workspace_packages()
             .into_iter()
@@ -221,8 +224,8 @@ impl Cargo<'_> {
             command.stderr(Stdio::null());
         }
         let spawned = command.spawn();
-        let mut cargo =
-            spawned.map_err(|e| Error::setup(program::not_run(&self.toolchain.cargo, &e)))?;
+        let mut cargo = spawned
+            .map_err(|e| Error::setup(program::not_run(&self.foundation.toolchain.cargo, &e)))?;
         let stdout = cargo.stdout.take().expect("stdout is piped");
         let mut artifacts = Artifacts::default();
         for message in Message::parse_stream(BufReader::new(stdout)) {
@@ -282,6 +285,7 @@ impl Cargo<'_> {
         target: &cargo_metadata::Target,
     ) -> Executable {
         let package = self
+            .foundation
             .metadata
             .packages
             .iter()

@@ -4,7 +4,6 @@ use camino::{Utf8Path, Utf8PathBuf};
 use cargo_metadata::{Metadata, MetadataCommand};
 
 use super::archive;
-use super::cargo::Cargo;
 use super::config::CargoConfig;
 use super::plan::{BuildPlan, Folders, Mode};
 use super::platform;
@@ -52,22 +51,6 @@ impl Foundation {
     /// Returns the folder of everything that this tool builds.
     pub(super) fn ours(&self) -> Utf8PathBuf {
         self.target_dir.join("nondex")
-    }
-
-    /// Returns cargo for this plan, over the runtime's own maps and sets if `collections`, or over
-    /// std's.
-    pub(super) fn cargo<'a>(&'a self, plan: &'a BuildPlan, collections: bool) -> Cargo<'a> {
-        Cargo {
-            plan,
-            here: &self.here,
-            toolchain: &self.toolchain,
-            target: &self.target,
-            metadata: &self.metadata,
-            wrapper: self.config.rustc_wrapper.as_deref(),
-            entropy: None,
-            collections,
-            runner_is_text: self.config.runner_is_text,
-        }
     }
 }
 

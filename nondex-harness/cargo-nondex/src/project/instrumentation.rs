@@ -6,6 +6,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use super::accesses;
 use super::cargo::Cargo;
 use super::coverage::{self, Covered};
+use super::foundation::Foundation;
 use super::intercept::Intercept;
 use super::outdated::REBUILT;
 use super::plan::Mode;
@@ -41,18 +42,19 @@ impl Instrumentation {
         if plan.mode != Mode::Program {
             return Ok(Instrumentation::default());
         }
+        let Foundation { toolchain, target, .. } = cargo.foundation;
         let runtime = Runtime::of(&Recipe {
-            toolchain: cargo.toolchain,
-            target: cargo.target,
+            toolchain,
+            target,
             offline: plan.offline || plan.frozen,
             network: !plan.without_network,
             collections: cargo.collections,
             quiet,
         })?;
         let rustix = if plan.without_network { Backend::Unchanged } else { backend(cargo, ours)? };
-        let atomics = runtime.atomics_obstacle(cargo.toolchain, cargo.target);
-        let unseen = if plan.races { accesses::obstacle(cargo.toolchain) } else { None };
-        let uncovered = if plan.covered { coverage::obstacle(cargo.toolchain) } else { None };
+        let atomics = runtime.atomics_obstacle(toolchain, target);
+        let unseen = if plan.races { accesses::obstacle(toolchain) } else { None };
+        let uncovered = if plan.covered { coverage::obstacle(toolchain) } else { None };
         let without = |what: &str, obstacle: &Option<String>| {
             let why = obstacle.as_ref()?;
             Some(format!("{what}: {why}"))
@@ -138,7 +140,7 @@ impl Instrumentation {
 
 /// Returns how rustix, if the project depends on it, makes its system calls.
 fn backend(cargo: &Cargo<'_>, ours: &Utf8Path) -> Result<Backend> {
-    rustix::backend(&cargo.metadata.workspace_root.join("Cargo.lock"), || {
+    rustix::backend(&cargo.foundation.metadata.workspace_root.join("Cargo.lock"), || {
         let intercept = Intercept { rustix_uses_libc: true, ..cargo.intercept() };
         cargo.fetch(&ours.join("fetch"), &intercept).is_ok()
     })
