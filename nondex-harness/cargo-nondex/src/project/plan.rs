@@ -210,23 +210,16 @@ impl BuildPlan {
                 *word = "--cargo-profile".to_owned();
             }
         }
-        let mut value = |flag: &str, value: &str| words.extend([flag, value].map(str::to_owned));
-        if let Some(target) = &self.target {
-            value("--target", target);
-        }
-        if let Some(dir) = &self.target_dir {
-            value("--target-dir", dir.as_str());
-        }
+        words.extend(self.target.iter().flat_map(|target| pair("--target", target)));
+        let target_dir = self.target_dir.iter();
+        words.extend(target_dir.flat_map(|folder| pair("--target-dir", folder.as_str())));
         if self.mode != Mode::default() {
-            value("--mode", self.mode.name());
+            words.extend(pair("--mode", self.mode.name()));
         }
         words.extend(self.races.then(|| "--races".to_owned()));
-        let mut value = |flag: &str, value: &str| words.extend([flag, value].map(str::to_owned));
         // Settings of cargo's terminal output do not change what is built.
-        self.config
-            .iter()
-            .filter(|config| !config.starts_with("term."))
-            .for_each(|config| value("--config", config));
+        let config = self.config.iter().filter(|config| !config.starts_with("term."));
+        words.extend(config.flat_map(|config| pair("--config", config)));
         words
     }
 
@@ -237,12 +230,9 @@ impl BuildPlan {
         words.extend(self.flags.iter().cloned());
         words.extend(self.doc.then(|| "--doc".to_owned()));
         words.extend(self.workspace.then(|| "--workspace".to_owned()));
-        let mut value = |flag: &str, value: &str| words.extend([flag, value].map(str::to_owned));
-        self.packages.iter().for_each(|name| value("--package", name));
-        self.exclude.iter().for_each(|name| value("--exclude", name));
-        if let Some(jobs) = self.jobs {
-            value("--jobs", &jobs.to_string());
-        }
+        words.extend(self.packages.iter().flat_map(|name| pair("--package", name)));
+        words.extend(self.exclude.iter().flat_map(|name| pair("--exclude", name)));
+        words.extend(self.jobs.iter().flat_map(|jobs| pair("--jobs", &jobs.to_string())));
         words.extend(self.resolution_words());
         words
     }
@@ -250,9 +240,8 @@ impl BuildPlan {
     /// Returns the arguments of a cargo command that only resolves packages.
     pub fn resolution_words(&self) -> Vec<String> {
         let mut words = self.lock_words();
-        if let Some(path) = &self.manifest_path {
-            words.extend(["--manifest-path".to_owned(), path.to_string()]);
-        }
+        let manifest = self.manifest_path.iter();
+        words.extend(manifest.flat_map(|path| pair("--manifest-path", path.as_str())));
         words
     }
 
@@ -265,11 +254,14 @@ impl BuildPlan {
             .filter(|(_, is_set)| *is_set)
             .map(|(flag, _)| flag.to_owned())
             .collect();
-        for value in &self.config {
-            words.extend(["--config".to_owned(), value.clone()]);
-        }
+        words.extend(self.config.iter().flat_map(|value| pair("--config", value)));
         words
     }
+}
+
+/// Returns a flag and its value as arguments.
+fn pair(flag: &str, value: &str) -> [String; 2] {
+    [flag, value].map(str::to_owned)
 }
 
 #[cfg(test)]
