@@ -7,7 +7,7 @@ use camino::Utf8Path;
 use cargo_metadata::Metadata;
 
 use super::kind::{Kind, Packages, resolved};
-use super::lock::{Locked, locked};
+use super::lock::locked;
 use super::page::Page;
 use super::tree::Tree;
 use super::{Data, Effect, Effects, Presence};
@@ -83,6 +83,7 @@ impl Effects {
             } else {
                 [None, None]
             };
+            let [new, old] = [&after, &before].map(|text| text.as_deref().unwrap_or_default());
             match kind {
                 Kind::Build(package) => found.distant(&path, change.first(), package),
                 Kind::Vendored(packages) => {
@@ -90,11 +91,7 @@ impl Effects {
                         found.distant(&path, change.first(), Some(package));
                     }
                 }
-                Kind::Lock => found.lock(
-                    &path,
-                    before.as_deref().unwrap_or_default(),
-                    after.as_deref().unwrap_or_default(),
-                ),
+                Kind::Lock => found.lock(&path, old, new),
                 Kind::Code(package) => {
                     let is_used = |side: Side, name: &str, is_module: bool| {
                         let (tree, comes) = match side {
@@ -122,10 +119,7 @@ impl Effects {
                             target: target.clone(),
                         });
                     }
-                    found.removed.add(
-                        before.as_deref().unwrap_or_default(),
-                        after.as_deref().unwrap_or_default(),
-                    );
+                    found.removed.add(old, new);
                 }
                 Kind::Data | Kind::Note => {}
             }
@@ -182,7 +176,7 @@ impl Effects {
         match locked(before, after) {
             None => self.distant(path, 1, None),
             Some(found) => {
-                for Locked { package, line } in found {
+                for (package, line) in found {
                     self.distant(path, line, Some(package));
                 }
             }

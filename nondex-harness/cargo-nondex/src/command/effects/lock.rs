@@ -7,18 +7,11 @@ use toml::{Table, Value};
 
 use crate::project::reached;
 
-/// Package of the project that a change of the lock file affects, and a line of the file that shows
-/// it.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Locked {
-    pub(super) package: String,
-    pub(super) line: u32,
-}
-
-/// Returns the packages of the project that the difference between two lock files affects. Returns
-/// `None` if this cannot be determined. A package with another version may enable other features of
-/// everything that it depends on, or depended on.
-pub(super) fn locked(before: &str, after: &str) -> Option<Vec<Locked>> {
+/// Returns the packages of the project that the difference between two lock files affects, each
+/// with a line of the second file that shows it. Returns `None` if this cannot be determined. A
+/// package with another version may enable other features of everything that it depends on, or
+/// depended on.
+pub(super) fn locked(before: &str, after: &str) -> Option<Vec<(String, u32)>> {
     let [old, new] = [before, after].map(File::of);
     let (old, new) = old.zip(new)?;
     if old.rest != new.rest {
@@ -38,7 +31,7 @@ pub(super) fn locked(before: &str, after: &str) -> Option<Vec<Locked>> {
         let mut why = parts.intersection(&affected);
         // A changed package is better evidence than a package that depends on it.
         let named = parts.intersection(&different).next().or_else(|| why.next())?;
-        Some(Locked { package: package.to_owned(), line: line_of(after, named) })
+        Some((package.to_owned(), line_of(after, named)))
     });
     Some(acted_on.collect())
 }
@@ -123,7 +116,7 @@ mod tests {
         };
         let names = |before: &str, after: &str| {
             let found = locked(before, after).unwrap().into_iter();
-            found.map(|found| found.package).collect::<Vec<_>>()
+            found.map(|(package, _)| package).collect::<Vec<_>>()
         };
         let none: [&str; 0] = [];
         assert_eq!(names(&of(1, &[]), &of(1, &[])), none);
@@ -133,7 +126,7 @@ mod tests {
         assert_eq!(names(&of(1, &["shared"]), &of(2, &["shared"])), all);
         assert_eq!(names(&of(1, &["shared"]), &of(2, &[])), all);
         let found = locked(&of(1, &[]), &of(2, &[])).unwrap();
-        assert_eq!(of(2, &[]).lines().nth(found[0].line as usize - 1), Some("name = \"a\""));
+        assert_eq!(of(2, &[]).lines().nth(found[0].1 as usize - 1), Some("name = \"a\""));
     }
 
     #[test]
