@@ -18,6 +18,7 @@ use crate::findings::{Finding, Store};
 use crate::judge::Options;
 use crate::judge::prerequisite::Policy;
 use crate::judge::run::Run;
+use crate::project;
 use crate::report::listing::plural;
 use crate::report::{self, Report, RunDirectory};
 
@@ -29,9 +30,15 @@ pub(super) fn explain(args: &ExplainArgs, line: &str, console: &Console) -> Resu
     let finding = replay::asked(&args.finding, args.report.as_deref(), &store, |finding| {
         finding.choice().is_some()
     })?;
-    expect_a_choice(&finding)?;
+    if finding.choice().is_none() {
+        return Err(Error::usage(format!(
+            "finding {} is a failure in canonical order: no choice makes it fail",
+            finding.id
+        )));
+    }
     let stop = interrupt::install()?;
-    let project = replay::build(&finding, &place.workspace_root, console)?;
+    let plan = replay::plan_of(&finding, &place.workspace_root);
+    let project = project::build(&plan, console.quiet)?;
     let started = Instant::now();
     let (suite, test) = replay::find(&project, &finding)?;
     let changes = replay::warnings(&finding, &project, &suite.binary, test);
@@ -67,7 +74,7 @@ pub(super) fn explain(args: &ExplainArgs, line: &str, console: &Console) -> Resu
             plural(before, "run")
         ),
     );
-    let plain = outcome::PlainBuilder::new(replay::plan_of(&finding, &place.workspace_root));
+    let plain = outcome::PlainBuilder::new(plan);
     let directory = RunDirectory::create(&project.target_dir)?;
     let display = Display::new(console, 1);
     let mut report =
@@ -90,17 +97,6 @@ pub(super) fn explain(args: &ExplainArgs, line: &str, console: &Console) -> Resu
         // The purpose of this command is to show all details.
         &console.whole(),
     )
-}
-
-/// Returns an error if the finding's failure depends on no choice.
-fn expect_a_choice(finding: &Finding) -> Result<()> {
-    if finding.choice().is_some() {
-        return Ok(());
-    }
-    Err(Error::usage(format!(
-        "finding {} is a failure in canonical order: no choice makes it fail",
-        finding.id
-    )))
 }
 
 /// Returns the report of the run that made the finding. Only one of its tests is explained.

@@ -215,12 +215,7 @@ fn expect_this_algorithm(finding: &Finding) -> Result<()> {
     )))
 }
 
-/// Builds the test of a finding as it was built when it was found.
-pub(super) fn build(finding: &Finding, root: &Utf8Path, console: &Console) -> Result<Project> {
-    project::build(&plan_of(finding, root), console.quiet)
-}
-
-/// Returns the build plan for the test of a finding.
+/// Returns the build plan for the test of a finding, as it was built when it was found.
 pub(super) fn plan_of(finding: &Finding, root: &Utf8Path) -> BuildPlan {
     let mut plan = finding.build.in_workspace(root);
     plan.without_network = finding.spec.network == Network::Off && finding.spec.observe.is_empty();

@@ -1,9 +1,10 @@
 //! Counts the outcomes of a repeated run.
 
 use anstyle::AnsiColor;
-use nondex_core::{Outcome, RunSpec};
+use nondex_core::Outcome;
 use serde::Serialize;
 
+use super::verdict::Described;
 use crate::cli::MessageFormat;
 use crate::command::console::Console;
 use crate::error::Result;
@@ -39,11 +40,8 @@ struct End {
 /// Results of repeated runs, as JSON.
 #[derive(Debug, Serialize)]
 struct Repeated<'a> {
-    id: &'a str,
-    test: &'a str,
-    spec: &'a RunSpec,
-    /// Recorded outcome of the finding.
-    recorded: Option<&'a Outcome>,
+    #[serde(flatten)]
+    requested: Described<'a>,
     #[serde(flatten)]
     rate: Rate,
     /// Whether the command was interrupted before all runs were made.
@@ -98,10 +96,7 @@ impl Counts {
         let partial = rate.runs < requested;
         if console.format == MessageFormat::Json {
             console.json(&Repeated {
-                id: &finding.id,
-                test: &finding.test,
-                spec: &finding.spec,
-                recorded: is_recorded.then_some(&finding.outcome),
+                requested: Described::new(finding, is_recorded),
                 rate,
                 partial,
                 ends: &self.ends,

@@ -12,14 +12,29 @@ use crate::findings::Finding;
 use crate::judge::run::Run;
 use crate::report::listing::plural;
 
-/// Result of a replay, as JSON.
+/// Requested run, as JSON.
 #[derive(Debug, Serialize)]
-struct Replayed<'a> {
+pub(super) struct Described<'a> {
     id: &'a str,
     test: &'a str,
     spec: &'a RunSpec,
     /// Recorded outcome of the finding.
     recorded: Option<&'a Outcome>,
+}
+
+impl<'a> Described<'a> {
+    /// Describes the run of a finding.
+    pub(super) fn new(finding: &'a Finding, is_recorded: bool) -> Self {
+        let recorded = is_recorded.then_some(&finding.outcome);
+        Described { id: &finding.id, test: &finding.test, spec: &finding.spec, recorded }
+    }
+}
+
+/// Result of a replay, as JSON.
+#[derive(Debug, Serialize)]
+struct Replayed<'a> {
+    #[serde(flatten)]
+    requested: Described<'a>,
     /// Outcome of the replay.
     outcome: &'a Outcome,
     /// Whether the test failed again, and as recorded if there is a record.
@@ -67,10 +82,7 @@ pub(super) fn judge(
         run.points.iter().filter(|point| sites.contains(&point.site)).collect();
     if console.format == MessageFormat::Json {
         console.json(&Replayed {
-            id: &finding.id,
-            test: &finding.test,
-            spec: &finding.spec,
-            recorded: is_recorded.then_some(&finding.outcome),
+            requested: Described::new(finding, is_recorded),
             outcome: &run.outcome,
             reproduced: failed && (as_recorded || !is_recorded),
             message,
