@@ -17,7 +17,7 @@ use crate::campaign::process::guardian;
 use crate::error::{Error, Result};
 
 /// Exit code of a process that a signal ended, minus the signal's number, as in a shell.
-const SIGNAL_BASE: i32 = 128;
+pub(super) const SIGNAL_BASE: i32 = 128;
 
 /// Time during which another signal counts as the same request. `timeout` sends a signal to its
 /// command, and immediately another one to the command's process group.

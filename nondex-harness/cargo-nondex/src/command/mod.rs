@@ -14,7 +14,6 @@ mod deflake;
 mod effects;
 mod events;
 mod explain;
-mod files;
 mod history;
 mod init;
 mod interrupt;
@@ -32,7 +31,6 @@ mod reads;
 mod replay;
 mod report;
 mod run;
-mod schema;
 mod selection;
 mod session;
 mod setup;
@@ -137,6 +135,6 @@ fn execute(asked: &Asked, console: &Console) -> Result<ExitCode> {
         Command::Clean(args) => clean::clean(args, console),
         Command::Completions(args) => pages::completions(args.shell, console),
         Command::Man => pages::man(console),
-        Command::Schema(args) => schema::schema(args.of, console),
+        Command::Schema(args) => pages::schema(args.of, console),
     }
 }

@@ -1,6 +1,6 @@
 //! `cargo nondex models`: lists the catalogue of models.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
@@ -97,16 +97,9 @@ fn table(listed: &[(Family, &'static Model)]) -> String {
             );
         }
     }
-    let _ = writeln!(text, "\n{} models, {} APIs", listed.len(), apis(listed));
+    let apis: BTreeSet<&str> = listed.iter().map(|(_, model)| model.api).collect();
+    let _ = writeln!(text, "\n{} models, {} APIs", listed.len(), apis.len());
     text
-}
-
-/// Returns the number of different APIs.
-fn apis(listed: &[(Family, &'static Model)]) -> usize {
-    let mut apis: Vec<&str> = listed.iter().map(|(_, model)| model.api).collect();
-    apis.sort_unstable();
-    apis.dedup();
-    apis.len()
 }
 
 /// Describes what a run at `level` does with the choices of a family.

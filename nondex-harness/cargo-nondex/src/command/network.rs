@@ -1,5 +1,6 @@
 //! `cargo nondex network`: lists which tests need the network, and which hosts.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use nondex_core::NetworkMode;
@@ -138,9 +139,7 @@ fn skippable<'a>(listed: &'a [Listed<'a>]) -> impl Iterator<Item = &'a Listed<'a
 /// Returns arguments for libtest that skip the tests. They apply to every binary, because libtest
 /// knows only names.
 fn skip(listed: &[Listed<'_>]) -> String {
-    let mut names: Vec<&str> = skippable(listed).map(|test| test.name).collect();
-    names.sort_unstable();
-    names.dedup();
+    let names: BTreeSet<&str> = skippable(listed).map(|test| test.name).collect();
     if names.is_empty() {
         return String::new();
     }

@@ -1,11 +1,11 @@
-//! `cargo nondex completions` and `cargo nondex man`: files that a package of this tool installs.
+//! `cargo nondex completions`, `man` and `schema`: files that describe this tool to other programs.
 
 use clap::CommandFactory;
 use clap_complete::Shell;
 use clap_mangen::Man;
 
 use super::console::Console;
-use crate::cli::CommandLine;
+use crate::cli::{CommandLine, SchemaOf};
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 
@@ -27,5 +27,15 @@ pub(super) fn man(console: &Console) -> Result<ExitCode> {
         .render(&mut text)
         .map_err(|e| Error::setup(format!("failed to write the manual page: {e}")))?;
     console.product(&String::from_utf8_lossy(&text))?;
+    Ok(ExitCode::Ok)
+}
+
+/// Writes a schema to stdout.
+pub(super) fn schema(of: SchemaOf, console: &Console) -> Result<ExitCode> {
+    console.product(match of {
+        SchemaOf::Report => include_str!("schema/report.json"),
+        SchemaOf::Events => include_str!("schema/events.json"),
+        SchemaOf::Configuration => include_str!("schema/configuration.json"),
+    })?;
     Ok(ExitCode::Ok)
 }

@@ -11,6 +11,7 @@ use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::console::Console;
+use super::interrupt;
 use crate::cli::WithArgs;
 use crate::error::{Error, Result};
 use crate::file;
@@ -23,9 +24,6 @@ pub(super) use self::runner::run;
 
 /// Variable that passes a [`Manner`] as JSON to the processes of this executable that run tests.
 const MANNER: &str = "NONDEX_WITH";
-
-/// Exit code of a process that a signal ended, minus the signal's number, as in a shell.
-const SIGNAL_BASE: i32 = 128;
 
 /// Options of each test run.
 #[derive(Debug, Serialize, Deserialize)]
@@ -82,6 +80,6 @@ pub(super) fn with(args: &WithArgs, console: &Console) -> Result<i32> {
     command.args(arguments).env(MANNER, manner_json);
     around.install(&mut command);
     let status = signals::run(&mut command).map_err(|e| Error::setup(not_run(program, &e)))?;
-    let signalled = status.signal().map(|signal| SIGNAL_BASE + signal);
+    let signalled = status.signal().map(|signal| interrupt::SIGNAL_BASE + signal);
     Ok(status.code().or(signalled).unwrap_or(1))
 }
