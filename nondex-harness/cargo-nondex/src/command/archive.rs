@@ -10,7 +10,7 @@ use crate::cli::{ArchiveArgs, ExtractArgs};
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 use crate::file;
-use crate::project::{self, BuildPlan, Doctests, Mode, Packing, Project, Rebuilds};
+use crate::project::{self, BuildPlan, Doctests, Mode, Project, Rebuilds};
 use crate::report::listing::plural;
 use crate::repository::Git;
 
@@ -30,15 +30,9 @@ pub(super) fn archive(args: &ArchiveArgs, console: &Console) -> Result<ExitCode>
         None => project.target_dir.join("nondex/archive.tar.gz"),
     };
     let sources = if args.no_sources { None } else { Some(sources(&project, &file)?) };
-    let packed = Packing {
-        project: &project,
-        plain: plain.as_ref(),
-        plan: &plan,
-        metadata: project::metadata(&plan, true)?,
-        varied: varied.into_iter().collect(),
-        sources,
-    };
-    packed.write(&file)?;
+    let metadata = project::metadata(&plan, true)?;
+    let varied = varied.into_iter().collect();
+    project::pack(&file, (&project, plain.as_ref()), &plan, metadata, varied, sources)?;
     console.notes(&project.notes_on(project.suites.iter().map(|suite| &*suite.binary.id)));
     let tests: usize = project.suites.iter().map(|suite| suite.tests.len()).sum();
     let size = std::fs::metadata(&file).map_or(0, |file| file.len());

@@ -14,7 +14,7 @@ mod roots;
 mod tar;
 mod unpack;
 
-pub use pack::Packing;
+pub use pack::pack;
 pub use tar::is_name_of_archive;
 pub use unpack::{extract, plan};
 

@@ -45,7 +45,7 @@ pub mod symbols;
 mod target;
 mod toolchain;
 
-pub use archive::{Packing, extract, is_name_of_archive, plan as plan_of_archive};
+pub use archive::{extract, is_name_of_archive, pack, plan as plan_of_archive};
 pub use around::Around;
 pub use build::build;
 pub use built::Project;

@@ -23,78 +23,69 @@ use crate::project::suite::{Suite, TestBinary};
 /// Folder in a build for copies of the libraries from outside the target directory.
 const COPIES: &str = "libraries";
 
-/// Content of an archive to write.
-#[derive(Debug)]
-pub struct Packing<'a> {
-    /// Tests to pack.
-    pub project: &'a Project,
-    /// Plain build of the same tests, with which failures are compared.
-    pub plain: Option<&'a Project>,
-    /// Plan by which the tests were built.
-    pub plan: &'a BuildPlan,
-    /// Cargo's metadata of the workspace, with its dependencies.
-    pub metadata: Metadata,
-    /// Packages with a build script or proc macro whose output differs between builds.
-    pub varied: Vec<String>,
-    /// Files of the workspace, relative to its root. `None` packs no sources.
-    pub sources: Option<Vec<Utf8PathBuf>>,
-}
+/// Writes an archive of the tests of `project`, which were built by `plan`. `plain` is the plain
+/// build of the same tests, with which failures are compared. `metadata` is cargo's of the
+/// workspace, with its dependencies. `varied` are packages with a build script or proc macro whose
+/// output differs between builds. `sources` are the files of the workspace, relative to its root;
+/// `None` packs no sources.
+///
+/// # Errors
+/// Returns an error if a file cannot be read or written, or if `tar` fails.
+pub fn pack(
+    file: &Utf8Path,
+    (project, plain): (&Project, Option<&Project>),
+    plan: &BuildPlan,
+    metadata: Metadata,
+    varied: Vec<String>,
+    sources: Option<Vec<Utf8PathBuf>>,
+) -> Result<()> {
+    let root = &project.workspace_root;
+    let home = project.target_dir.join("nondex");
+    let failed = |e| Error::setup(format!("failed to write in `{home}`: {e}"));
+    let scratch = Scratch::create(&home, "archive").map_err(failed)?;
+    let folder = scratch.path();
+    // `tar` follows these links, so the members have the same paths wherever the two folders
+    // are.
+    symlink(&project.target_dir, folder.join("target")).map_err(failed)?;
+    symlink(root, folder.join("workspace")).map_err(failed)?;
 
-impl Packing<'_> {
-    /// Writes the archive.
-    ///
-    /// # Errors
-    /// Returns an error if a file cannot be read or written, or if `tar` fails.
-    pub fn write(self, file: &Utf8Path) -> Result<()> {
-        let project = self.project;
-        let root = &project.workspace_root;
-        let home = project.target_dir.join("nondex");
-        let failed = |e| Error::setup(format!("failed to write in `{home}`: {e}"));
-        let scratch = Scratch::create(&home, "archive").map_err(failed)?;
-        let folder = scratch.path();
-        // `tar` follows these links, so the members have the same paths wherever the two folders
-        // are.
-        symlink(&project.target_dir, folder.join("target")).map_err(failed)?;
-        symlink(root, folder.join("workspace")).map_err(failed)?;
+    let mut files = BTreeSet::new();
+    let tests = built(project, &mut files)?;
+    let plain = plain.map(|plain| built(plain, &mut files));
+    let manifest = Manifest {
+        kind: Kind::own(),
+        time: Manifest::now(),
+        workspace_root: root.clone(),
+        target_dir: project.target_dir.clone(),
+        toolchain: project.toolchain.clone(),
+        plan: plan.written(root),
+        tests,
+        plain: plain.transpose()?,
+        varied,
+        has_sources: sources.is_some(),
+        metadata,
+    };
+    let text = serde_json::to_string(&manifest)
+        .map_err(|e| Error::setup(format!("failed to pack the tests: {e}")))?;
+    fs::write(folder.join(manifest::NAME), text).map_err(failed)?;
 
-        let mut files = BTreeSet::new();
-        let tests = built(project, &mut files)?;
-        let plain = self.plain.map(|plain| built(plain, &mut files));
-        let manifest = Manifest {
-            kind: Kind::own(),
-            time: Manifest::now(),
-            workspace_root: root.clone(),
-            target_dir: project.target_dir.clone(),
-            toolchain: project.toolchain.clone(),
-            plan: self.plan.written(root),
-            tests,
-            plain: plain.transpose()?,
-            varied: self.varied,
-            has_sources: self.sources.is_some(),
-            metadata: self.metadata,
-        };
-        let text = serde_json::to_string(&manifest)
-            .map_err(|e| Error::setup(format!("failed to pack the tests: {e}")))?;
-        fs::write(folder.join(manifest::NAME), text).map_err(failed)?;
-
-        // The manifest comes first, so that it can be read without the rest.
-        let mut members = vec![manifest::NAME.to_owned()];
-        for path in files {
-            let inside = path.strip_prefix(&project.target_dir).map_err(|_| {
-                Error::setup(format!("`{path}` is not in `{}`", project.target_dir))
-            })?;
-            members.push(format!("target/{inside}"));
-        }
-        let sources = self.sources.into_iter().flatten();
-        members.extend(sources.map(|path| format!("workspace/{path}")));
-        let part = Utf8PathBuf::from(format!("{folder}/part-{}", file.file_name().unwrap_or("")));
-        tar::create(&part, folder, &members)?;
-        // The archive appears under its name only once it is complete.
-        file.parent().map_or(Ok(()), fs::create_dir_all).map_err(failed)?;
-        fs::rename(&part, file)
-            .or_else(|_| fs::copy(&part, file).map(drop))
-            .map_err(|e| Error::setup(format!("failed to write `{file}`: {e}")))
+    // The manifest comes first, so that it can be read without the rest.
+    let mut members = vec![manifest::NAME.to_owned()];
+    for path in files {
+        let inside = path
+            .strip_prefix(&project.target_dir)
+            .map_err(|_| Error::setup(format!("`{path}` is not in `{}`", project.target_dir)))?;
+        members.push(format!("target/{inside}"));
     }
+    let sources = sources.into_iter().flatten();
+    members.extend(sources.map(|path| format!("workspace/{path}")));
+    let part = Utf8PathBuf::from(format!("{folder}/part-{}", file.file_name().unwrap_or("")));
+    tar::create(&part, folder, &members)?;
+    // The archive appears under its name only once it is complete.
+    file.parent().map_or(Ok(()), fs::create_dir_all).map_err(failed)?;
+    fs::rename(&part, file)
+        .or_else(|_| fs::copy(&part, file).map(drop))
+        .map_err(|e| Error::setup(format!("failed to write `{file}`: {e}")))
 }
 
 /// Returns the entry of a build in the manifest. Adds the files of the build to `files`.

@@ -13,11 +13,10 @@ use std::process::{Command, Stdio};
 use camino::Utf8PathBuf;
 use cargo_metadata::diagnostic::{Diagnostic, DiagnosticLevel, DiagnosticSpan};
 
-use super::HERE;
 use super::call::Call;
 use super::name::{file_name, place_in};
 use super::program::{Program, RUN, module};
-use super::rules::Rules;
+use super::{HERE, rules};
 use crate::error::{Error, Result};
 use crate::file;
 use crate::program;
@@ -111,8 +110,9 @@ impl Member {
     fn all(call: &Call<'_>, names: &[String]) -> Vec<Self> {
         let read = |file: &str| fs::read_to_string(call.start.cwd.join(file)).ok();
         let root = call.root().unwrap_or_default();
-        let Some(rules) = read(root).as_deref().and_then(Rules::read) else { return Vec::new() };
-        let target = call.value("--crate-name").filter(|_| rules.makes_crate_known);
+        let is_made_known = read(root).as_deref().and_then(rules::make_crate_known);
+        let Some(is_made_known) = is_made_known else { return Vec::new() };
+        let target = call.value("--crate-name").filter(|_| is_made_known);
         let source = |file: &str| {
             // Modules and items may have rules too, which are unknown. Those in the attributes of
             // the crate itself, in the root, were parsed above.
