@@ -3,6 +3,7 @@
 
 use std::ffi::OsString;
 
+use crate::cli::filterset::Expression;
 use crate::cli::{BuildArgs, Command, CommandLine, FilterArgs, OutputArgs, RunArgs, TestingArgs};
 use crate::config::{self, Config, Given, Settings, Variables};
 use crate::error::{Error, Result};
@@ -222,11 +223,10 @@ fn fill_build(args: &mut BuildArgs, settings: &Settings) {
 
 /// Fills in the filtersets.
 fn fill_filter(args: &mut FilterArgs, settings: &Settings) {
-    let texts = settings
-        .filterset
-        .as_ref()
-        .map(|sets| sets.iter().map(|set| set.0.clone()).collect::<Vec<String>>());
-    fill_list(&mut args.filtersets, texts.as_ref());
+    let texts = |sets: &Vec<Expression>| -> Vec<String> {
+        sets.iter().map(|set| set.text().to_owned()).collect()
+    };
+    fill_list(&mut args.filtersets, settings.filterset.as_ref().map(texts).as_ref());
 }
 
 /// Fills in an option that is not given.

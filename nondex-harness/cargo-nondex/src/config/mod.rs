@@ -20,7 +20,7 @@ pub use nextest::{Nextest, SetupScript};
 pub use overrides::{Given, KEYS as OVERRIDE_KEYS, Override, PerTest};
 pub use sanitisers::KEYS as SANITISE_KEYS;
 pub use settings::{KEYS, Settings};
-pub use value::{FilterText, Names};
+pub use value::Names;
 pub use variables::{OF_NO_KEY, Variables, variable};
 
 use camino::{Utf8Path, Utf8PathBuf};

@@ -10,7 +10,8 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::overrides::Override;
-use super::value::{FilterText, Names, many, one};
+use super::value::{Names, many, one};
+use crate::cli::filterset::Expression;
 use crate::cli::seeds::Seeds;
 use crate::judge::prerequisite::Limit;
 use crate::project::Mode;
@@ -66,7 +67,7 @@ settings! {
     "exhaustive" exhaustive: u64, "one";
     "features" features: Vec<String>, "many";
     "files" files: Names, "one";
-    "filterset" filterset: Vec<FilterText>, "many";
+    "filterset" filterset: Vec<Expression>, "many";
     "gitlab" gitlab: Utf8PathBuf, "one";
     "history-dir" history_dir: Utf8PathBuf, "one";
     "jobs" jobs: NonZeroUsize, "one";

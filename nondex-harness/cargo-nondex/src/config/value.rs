@@ -58,7 +58,6 @@ read! {
     Regex: |text| Regex::new(text).map_err(message);
     Limit: str::parse;
     Expression: |text| Expression::parse(text).map_err(message);
-    FilterText: |text| Expression::read(text).map(|_| FilterText(text.to_owned()));
     Mode: |text| one_of(text, Mode::ALL.map(|mode| (mode.name(), mode)));
     NetworkMode: |text| one_of(text, NetworkMode::ALL.map(|mode| (mode.name(), mode)));
 }
@@ -91,10 +90,6 @@ impl Read for Vec<Level> {
         (!items.is_empty()).then(|| items.concat())
     }
 }
-
-/// The text of a valid filterset.
-#[derive(Clone, Debug)]
-pub struct FilterText(pub String);
 
 /// A comma-separated list of names.
 #[derive(Clone, Debug)]
