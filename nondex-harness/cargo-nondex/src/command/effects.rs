@@ -153,21 +153,18 @@ impl Effects {
     /// Returns whether the test's executable contains the crate that `effect` changes.
     fn is_made_of(&self, test: &TestReport, effect: &Effect) -> bool {
         let Some(package) = &effect.package else { return true };
-        let parts = self.graph.dependencies(&BTreeSet::from([test.package.clone()]));
-        // The dependencies of a package outside of the workspace are unknown.
-        if !parts.is_empty() && !parts.contains(package) {
-            return false;
-        }
-        effect.target.as_ref().is_none_or(|target| {
+        let is_target = |target: &String| {
             let own = test.binary.split_once("::");
             own.is_some_and(|(_, own)| own == target)
-        })
+        };
+        self.is_made_of_any(test, &BTreeSet::from([package.clone()]))
+            && effect.target.as_ref().is_none_or(is_target)
     }
 
     /// Returns whether one of these packages is part of the test's executable, or may be.
     pub(super) fn is_made_of_any(&self, test: &TestReport, packages: &BTreeSet<String>) -> bool {
-        let own = BTreeSet::from([test.package.clone()]);
-        let parts = self.graph.dependencies(&own);
+        let parts = self.graph.dependencies(&BTreeSet::from([test.package.clone()]));
+        // The dependencies of a package outside of the workspace are unknown.
         parts.is_empty() || !parts.is_disjoint(packages)
     }
 

@@ -10,6 +10,7 @@ use super::progress::Display;
 use super::{outcome, progress, selection};
 use crate::campaign::builds::{self, Builds};
 use crate::campaign::comparison::{self, Builder};
+use crate::campaign::launch::Launcher;
 use crate::campaign::tree::Tree;
 use crate::campaign::{self, Progress, Selected, StopFlag, orders};
 use crate::error::Result;
@@ -92,6 +93,11 @@ pub(super) struct Session<'a> {
 }
 
 impl Session<'_> {
+    /// Returns a launcher for single runs.
+    pub(super) fn launcher(&self) -> Launcher<'_> {
+        Launcher::new(self.directory.records(), self.stop)
+    }
+
     /// Runs a campaign.
     ///
     /// # Errors

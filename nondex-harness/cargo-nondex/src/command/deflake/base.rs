@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::Session;
 use super::trials::after;
-use crate::campaign::launch::{Launcher, Setting};
+use crate::campaign::launch::Setting;
 use crate::campaign::{self, Pace, Selected, Silent};
 use crate::error::Result;
 use crate::judge::Options;
@@ -131,10 +131,9 @@ impl<'a> Base<'a> {
         let found = found.or_else(|| gone(function)).or_else(|| gone(&self.former_name(test)?));
         let Some((suite, case)) = found else { return Ok(AtBase::Absent) };
         let mut options = self.session.options.of(&test.id).into_owned();
-        let (directory, stop) = (self.session.directory, self.session.stop);
         if test.verdict == Verdict::OrderDependentVictim {
-            let launcher = Launcher::new(directory.records(), stop);
-            let Some(runs) = after(&launcher, suite, case, test, &options, &[]) else {
+            let Some(runs) = after(&self.session.launcher(), suite, case, test, &options, &[])
+            else {
                 return Ok(AtBase::Untried);
             };
             return Ok(match runs.last() {
@@ -147,6 +146,7 @@ impl<'a> Base<'a> {
         if test.verdict != Verdict::Broken {
             options.clean_runs = options.clean_runs.max(CLEAN_RUNS);
         }
+        let Session { directory, stop, .. } = *self.session;
         let report = campaign::run(&[selected], &options, directory, None, None, &Silent, stop)?;
         let before = report.tests.first();
         let verdict = before.map(|test| test.verdict);
@@ -174,8 +174,7 @@ impl<'a> Base<'a> {
         test: &TestReport,
         options: &Options,
     ) -> AtBase {
-        let (records, stop) = (self.session.directory.records(), self.session.stop);
-        let launcher = Launcher::new(records, stop).as_plain();
+        let launcher = self.session.launcher().as_plain();
         let spec = options.natural_spec(&case.name);
         let wanted = runs_without_failure(test.least_rate());
         let begin = Instant::now();

@@ -85,8 +85,7 @@ impl<'a> Trials<'a> {
         let Some((suite, case)) = found else { return trial };
         let mut options = self.session.options.of(&test.id).into_owned();
         options.cover = true;
-        let records = self.session.directory.records();
-        let launcher = Launcher::new(records, self.session.stop);
+        let launcher = self.session.launcher();
         let own = suite.binary.executable_of(case);
         // Discards events about what other processes opened before this test.
         let _ = self.watched.opened();
@@ -119,8 +118,7 @@ impl<'a> Trials<'a> {
         let found = project::find(&self.project.suites, &test.binary, &test.name);
         let Some((suite, case)) = found else { return Ok(None) };
         let options = self.session.options.of(&test.id);
-        let records = self.session.directory.records();
-        let launcher = Launcher::new(records, self.session.stop);
+        let launcher = self.session.launcher();
         let limits = &[options.timeout];
         let spec = options.clean_spec(&case.name);
         if suite.binary.harness == Harness::Nondex {
