@@ -9,7 +9,7 @@ use super::order_args::OrderArgs;
 use super::output_args::OutputArgs;
 use super::project_args::{ArchiveArgs, ConfirmArgs, ExtractArgs, NetworkListArgs, ProjectArgs};
 use super::replay_args::ReplayArgs;
-use super::report_args::{BisectArgs, ExplainArgs, KnownArgs, ReportArgs};
+use super::report_args::{BisectArgs, ExplainArgs, KnownAction, ReportArgs};
 use super::run_args::{CheckArgs, ClassifyArgs, DeflakeArgs, RunArgs};
 use super::short_help::with_short_help;
 use super::test_args::{TestArgs, WithArgs};
@@ -65,13 +65,14 @@ pub enum Command {
     /// Find the commit since which a test is flaky
     Bisect(Box<BisectArgs>),
     /// Add, check and remove known flaky tests, which are tolerated until a date
-    Known(Box<KnownArgs>),
+    #[command(subcommand)]
+    Known(Box<KnownAction>),
     /// Write a CI workflow, a configuration, and the last findings as known flakes
     Init(InitArgs),
     /// Pack the built tests into a file, so that other machines run them without a compiler
     Archive(Box<ArchiveArgs>),
     /// List the tests that would be run
-    List(Box<ListArgs>),
+    List(Box<ProjectArgs>),
     /// List the tests that need the network, with the hosts that they use
     Network(Box<NetworkListArgs>),
     /// Serve an agent or an editor the findings, by the Model Context Protocol on stdin and stdout
@@ -126,7 +127,7 @@ impl Command {
     pub fn project(&mut self) -> Option<&mut ProjectArgs> {
         match self {
             Command::Confirm(args) => Some(&mut args.project),
-            Command::List(args) => Some(&mut args.project),
+            Command::List(args) => Some(args),
             Command::Network(args) => Some(&mut args.project),
             other => other.testing().map(|args| &mut args.project),
         }
@@ -158,14 +159,6 @@ pub enum SchemaOf {
     Events,
     /// `.config/nondex.toml`.
     Configuration,
-}
-
-/// Options of `cargo nondex list`.
-#[derive(Args, Clone, Debug)]
-pub struct ListArgs {
-    /// Project and selection of tests.
-    #[command(flatten)]
-    pub project: ProjectArgs,
 }
 
 /// Options of `cargo nondex models`.

@@ -21,8 +21,7 @@ pub(crate) mod values;
 
 pub use build_args::{BuildArgs, LocationArgs};
 pub use command_line::{
-    CleanArgs, Command, CommandLine, CompletionsArgs, InitArgs, ListArgs, ModelsArgs, SchemaArgs,
-    SchemaOf,
+    CleanArgs, Command, CommandLine, CompletionsArgs, InitArgs, ModelsArgs, SchemaArgs, SchemaOf,
 };
 pub use max_fail::MaxFail;
 pub use model_args::ModelArgs;
@@ -33,8 +32,7 @@ pub use project_args::{
 };
 pub use replay_args::ReplayArgs;
 pub use report_args::{
-    BisectArgs, ExplainArgs, KnownAction, KnownAddArgs, KnownArgs, KnownCheckArgs, MergeArgs,
-    ReportAction, ReportArgs,
+    BisectArgs, ExplainArgs, KnownAction, KnownAddArgs, MergeArgs, ReportAction, ReportArgs,
 };
 pub use run_args::{CheckArgs, ClassifyArgs, DeflakeArgs, RunArgs};
 pub use test_args::{DisplayArgs, TestArgs, WithArgs, WorldArgs};

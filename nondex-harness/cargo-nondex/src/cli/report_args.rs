@@ -156,14 +156,6 @@ pub struct BisectArgs {
     pub location: LocationArgs,
 }
 
-/// Options of `cargo nondex known`.
-#[derive(Args, Clone, Debug)]
-pub struct KnownArgs {
-    /// Action on the known flakes.
-    #[command(subcommand)]
-    pub action: KnownAction,
-}
-
 /// Action on the known flakes.
 #[derive(Clone, Debug, Subcommand)]
 pub enum KnownAction {
@@ -172,9 +164,9 @@ pub enum KnownAction {
     Add(KnownAddArgs),
     /// List the entries that are overdue by the last report: their day is over, their tests are
     /// stable, or their test does not exist
-    Check(KnownCheckArgs),
+    Check(LocationArgs),
     /// Remove the entries that are overdue, except those whose test was renamed
-    Prune(KnownCheckArgs),
+    Prune(LocationArgs),
 }
 
 /// Options of `cargo nondex known add`.
@@ -201,14 +193,6 @@ pub struct KnownAddArgs {
     #[arg(long, value_name = "LINK")]
     pub link: Option<String>,
 
-    /// Location of the project.
-    #[command(flatten)]
-    pub location: LocationArgs,
-}
-
-/// Options of `cargo nondex known check` and `prune`.
-#[derive(Args, Clone, Debug)]
-pub struct KnownCheckArgs {
     /// Location of the project.
     #[command(flatten)]
     pub location: LocationArgs,

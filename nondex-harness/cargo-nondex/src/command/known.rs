@@ -9,7 +9,7 @@ use chrono::{Days, NaiveDate};
 use super::configuration::Asked;
 use super::console::Console;
 use crate::cli::filterset::{Expression, Filterset, Platform, Query, Workspace};
-use crate::cli::{KnownAction, KnownAddArgs, KnownCheckArgs, LocationArgs, MessageFormat};
+use crate::cli::{KnownAction, KnownAddArgs, LocationArgs, MessageFormat};
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 use crate::findings::known::{self, KNOWN_FILE, Known, KnownEntry, date};
@@ -125,8 +125,8 @@ pub(super) fn usual_expiry() -> NaiveDate {
 pub(super) fn known(action: &KnownAction, console: &Console) -> Result<ExitCode> {
     match action {
         KnownAction::Add(args) => add(args, console),
-        KnownAction::Check(args) => check(args, console),
-        KnownAction::Prune(args) => prune(args, console),
+        KnownAction::Check(location) => check(location, console),
+        KnownAction::Prune(location) => prune(location, console),
     }
 }
 
@@ -246,8 +246,8 @@ fn latest(location: &LocationArgs) -> Result<(Folders, KnownFlakes, Report)> {
 }
 
 /// Lists the overdue entries. The exit code is 100 if there are any.
-fn check(args: &KnownCheckArgs, console: &Console) -> Result<ExitCode> {
-    let (_, flakes, report) = latest(&args.location)?;
+fn check(location: &LocationArgs, console: &Console) -> Result<ExitCode> {
+    let (_, flakes, report) = latest(location)?;
     if console.format == MessageFormat::Json {
         console.json(&report.overdue)?;
     } else {
@@ -264,8 +264,8 @@ fn check(args: &KnownCheckArgs, console: &Console) -> Result<ExitCode> {
 }
 
 /// Removes the overdue entries, except those of renamed tests.
-fn prune(args: &KnownCheckArgs, console: &Console) -> Result<ExitCode> {
-    let (folders, mut flakes, report) = latest(&args.location)?;
+fn prune(location: &LocationArgs, console: &Console) -> Result<ExitCode> {
+    let (folders, mut flakes, report) = latest(location)?;
     let is_out = |entry: &KnownEntry| {
         let mut overdue = report.overdue.iter();
         // The entry of a renamed test must be changed, not removed.

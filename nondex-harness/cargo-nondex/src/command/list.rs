@@ -9,7 +9,7 @@ use super::configuration::Asked;
 use super::console::Console;
 use super::selection;
 use crate::campaign::Selected;
-use crate::cli::{ListArgs, MessageFormat};
+use crate::cli::{MessageFormat, ProjectArgs};
 use crate::error::Result;
 use crate::exit_code::ExitCode;
 use crate::judge::slots::Required;
@@ -42,9 +42,9 @@ struct Listed<'a> {
 }
 
 /// Lists the selected tests on stdout, one id per line or as JSON.
-pub(super) fn list(args: &ListArgs, asked: &Asked, console: &Console) -> Result<ExitCode> {
-    let filter = args.project.filter.parse()?;
-    let mut plan = selection::plan(&args.project.build, &args.project.archive, console)?;
+pub(super) fn list(args: &ProjectArgs, asked: &Asked, console: &Console) -> Result<ExitCode> {
+    let filter = args.filter.parse()?;
+    let mut plan = selection::plan(&args.build, &args.archive, console)?;
     plan.doctests = filter.doctests();
     let filter = selection::resolve(&filter, &plan)?;
     let project = project::build(&plan, console.quiet)?;

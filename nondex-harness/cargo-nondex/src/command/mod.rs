@@ -125,7 +125,7 @@ fn execute(asked: &Asked, console: &Console) -> Result<ExitCode> {
         Command::Confirm(args) => confirm::confirm(args, asked, console),
         Command::Deflake(args) => deflake::deflake(args, asked, console),
         Command::Bisect(args) => bisect::bisect(args, console),
-        Command::Known(args) => known::known(&args.action, console),
+        Command::Known(args) => known::known(args, console),
         Command::Init(args) => init::init(args, console),
         Command::Archive(args) => archive::archive(args, console),
         Command::List(args) => list::list(args, asked, console),
