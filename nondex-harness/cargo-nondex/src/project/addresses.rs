@@ -12,7 +12,7 @@ use nondex_core::{Event, Frame, TracedStack};
 use object::{Object, ObjectSymbol};
 
 use super::dwarf::{DebugInfo, Reader};
-use super::moved::Moved;
+use super::suite::Moved;
 
 /// Resolves the stacks of events that only have return addresses. The events are from `executable`
 /// and from programs that it started, whose sources may have `moved`. A stack of a program without

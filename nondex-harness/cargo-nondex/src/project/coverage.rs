@@ -1,4 +1,5 @@
-//! Instrumentation that records which code of the project's own crates a test ran.
+//! Instrumentation by LLVM's `SanitizerCoverage`: which code of the project's own crates a test
+//! ran, and each of its plain accesses.
 //!
 //! Crates of the project are compiled with LLVM's `SanitizerCoverage`, a pass that stable rustc
 //! runs if it is named. Each basic block sets its own flag, and a table has the addresses of the
@@ -38,6 +39,17 @@ const FLAGS: [&str; 7] = [
 /// Linker script that gives the flags separate pages.
 const SCRIPT: &str = "SECTIONS { __sancov_bools : ALIGN(CONSTANT(MAXPAGESIZE)) { *(__sancov_bools) \
     . = ALIGN(CONSTANT(MAXPAGESIZE)); } } INSERT AFTER .data;\n";
+
+/// Flags of rustc for a crate of the project that make each of its plain loads and stores an
+/// operation of the scheduler. Races through `unsafe` or `static mut` involve no atomic operation.
+pub(super) const ACCESSES: [&str; 2] = [
+    "-Cpasses=sancov-module",
+    "-Cllvm-args=-sanitizer-coverage-level=2 -sanitizer-coverage-trace-loads \
+     -sanitizer-coverage-trace-stores",
+];
+
+/// Function that code with instrumented accesses calls before a store of one byte.
+const ACCESS: &str = "__sanitizer_cov_store1";
 
 /// Instrumentation that records which code of the project's own crates runs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -98,14 +110,14 @@ pub(super) fn obstacle(toolchain: &Toolchain) -> Option<String> {
     missing(toolchain, &FLAGS, source, TABLE)
 }
 
+/// Returns why the compiler cannot make plain accesses operations, or `None` if it can.
+pub(super) fn obstacle_to_accesses(toolchain: &Toolchain) -> Option<String> {
+    missing(toolchain, &ACCESSES, "pub fn probe(a: &mut u8) { *a = 1; }", ACCESS)
+}
+
 /// Compiles this library with these flags. Returns why the object does not have this name in it, or
 /// `None` if it does.
-pub(super) fn missing(
-    toolchain: &Toolchain,
-    flags: &[&str],
-    library: &str,
-    name: &str,
-) -> Option<String> {
+fn missing(toolchain: &Toolchain, flags: &[&str], library: &str, name: &str) -> Option<String> {
     let mut rustc = Command::new(&toolchain.rustc);
     rustc.args(["-", "--crate-type=lib", "--crate-name=probe", "--emit=obj=-"]);
     rustc.args(flags).stdin(Stdio::piped());
@@ -191,5 +203,16 @@ mod tests {
         };
         let why = obstacle(&toolchain).unwrap();
         assert!(why.starts_with("failed to run `/nowhere/rustc`: "), "{why}");
+    }
+
+    #[test]
+    fn a_compiler_that_does_not_call_anything_is_an_obstacle() {
+        let toolchain = Toolchain::in_dir(Utf8Path::new(".")).unwrap();
+        let source = "pub fn probe(a: &mut u8) { *a = 1; }";
+        assert_eq!(missing(&toolchain, &ACCESSES, source, ACCESS), None);
+        let other = missing(&toolchain, &ACCESSES, source, "__no_such_call");
+        assert_eq!(other.as_deref(), Some("it has no `SanitizerCoverage`"));
+        let refused = missing(&toolchain, &["-Cpasses=no-such-pass"], source, ACCESS);
+        assert!(refused.is_some_and(|why| why.contains("error")));
     }
 }

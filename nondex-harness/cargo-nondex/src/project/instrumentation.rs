@@ -3,7 +3,6 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::accesses;
 use super::cargo::Cargo;
 use super::coverage::{self, Covered};
 use super::foundation::Foundation;
@@ -53,7 +52,7 @@ impl Instrumentation {
         })?;
         let rustix = if plan.without_network { Backend::Unchanged } else { backend(cargo, ours)? };
         let atomics = runtime.atomics_obstacle(toolchain, target);
-        let unseen = if plan.races { accesses::obstacle(toolchain) } else { None };
+        let unseen = if plan.races { coverage::obstacle_to_accesses(toolchain) } else { None };
         let uncovered = if plan.covered { coverage::obstacle(toolchain) } else { None };
         let without = |what: &str, obstacle: &Option<String>| {
             let why = obstacle.as_ref()?;

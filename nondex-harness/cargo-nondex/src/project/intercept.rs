@@ -13,10 +13,9 @@ use std::process::{Command, ExitCode};
 use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
 
-use super::accesses;
 use super::arguments;
 use super::atomics;
-use super::coverage::Covered;
+use super::coverage::{self, Covered};
 use super::platform;
 use super::runtime::Runtime;
 use super::rustix;
@@ -217,7 +216,7 @@ fn rustc(intercept: &Intercept, arguments: &[OsString]) -> Result<ExitCode, Stri
             command.args(covered.arguments(arguments));
         }
         if intercept.races && !is_of_others {
-            command.args(accesses::FLAGS);
+            command.args(coverage::ACCESSES);
         }
         command.args(atomics::arguments(&runtime.libraries, intercept.atomics_are_calls));
         // A lint that inspects the crates on the command line must not fail this build. Users see

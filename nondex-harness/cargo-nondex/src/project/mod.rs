@@ -1,6 +1,5 @@
 //! Builds a user's project and lists its test binaries and their tests.
 
-mod accesses;
 pub mod address_seeds;
 pub mod addresses;
 mod archive;
@@ -27,7 +26,6 @@ pub mod intercept;
 mod listing;
 mod locks;
 mod made;
-mod moved;
 mod named;
 mod os_text;
 mod outdated;
@@ -42,7 +40,6 @@ mod started;
 mod std_order;
 pub mod suite;
 pub mod symbols;
-mod target;
 mod toolchain;
 
 pub use archive::{extract, is_name_of_archive, pack, plan as plan_of_archive};
@@ -55,14 +52,12 @@ pub use foundation::metadata;
 pub use graph::reached;
 pub use intercept::{RUN, Surroundings};
 pub use listing::ONE_THREAD;
-pub use moved::Moved;
 pub use plan::{BuildPlan, Doctests, Folders, Mode, Names, Varied};
 pub use preload::EntropyLibrary;
 pub use rebuilt::{Rebuilds, Variation};
 pub use runtime::cache_dir;
 pub use scratch::Scratch;
-pub use suite::{Doctest, Harness, Suite, TestBinary, TestCase, find, gone};
-pub use target::binary_id;
+pub use suite::{Doctest, Harness, Moved, Suite, TestBinary, TestCase, binary_id, find, gone};
 
 use std::ffi::OsString;
 use std::process::ExitCode;

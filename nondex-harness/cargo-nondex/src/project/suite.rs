@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use cargo_metadata::{Target, TargetKind};
 use nondex_core::folder_for_tests;
 use serde::{Deserialize, Serialize};
 
 use super::doc_place::DocPlace;
-use super::moved::Moved;
 use super::os_text;
 
 /// Name of cargo's target folder.
@@ -184,6 +184,46 @@ impl Suite {
     }
 }
 
+/// Root of a workspace whose sources moved after the build.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Moved {
+    /// Root in the debug information.
+    pub from: Utf8PathBuf,
+    /// Current root.
+    pub to: Utf8PathBuf,
+}
+
+impl Moved {
+    /// Returns the current path of a source file that debug information names.
+    pub fn now(&self, file: &str) -> String {
+        match Utf8Path::new(file).strip_prefix(&self.from) {
+            Ok(inside) => self.to.join(inside).into_string(),
+            Err(_) => file.to_owned(),
+        }
+    }
+}
+
+/// Returns the kind of a target, as nextest calls it.
+pub(super) fn kind(target: &Target) -> &'static str {
+    match target.kind.first() {
+        Some(TargetKind::Bin) => "bin",
+        Some(TargetKind::Test) => "test",
+        Some(TargetKind::Example) => "example",
+        Some(TargetKind::Bench) => "bench",
+        Some(TargetKind::ProcMacro) => "proc-macro",
+        _ => "lib",
+    }
+}
+
+/// Returns the id of the test executable of a target.
+pub fn binary_id(package: &str, target: &Target) -> String {
+    match kind(target) {
+        "lib" | "proc-macro" => package.to_owned(),
+        "test" => format!("{package}::{}", target.name),
+        kind => format!("{package}::{kind}/{}", target.name),
+    }
+}
+
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
@@ -223,5 +263,14 @@ pub(crate) mod tests {
         assert_eq!(found(&["old::reads", "other::reads"], &["new::reads"]), None);
         assert_eq!(found(&["old::reads"], &["new::reads", "old::reads"]), None);
         assert_eq!(found(&["old::writes"], &["new::reads"]), None);
+    }
+
+    #[test]
+    fn only_files_of_the_workspace_have_moved() {
+        let moved = Moved { from: "/a/shop".into(), to: "/b".into() };
+        assert_eq!(moved.now("/a/shop/src/lib.rs"), "/b/src/lib.rs");
+        for file in ["/a/shop2/src/lib.rs", "src/lib.rs", "serde-1.0.0/src/lib.rs"] {
+            assert_eq!(moved.now(file), file);
+        }
     }
 }

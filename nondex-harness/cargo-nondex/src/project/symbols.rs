@@ -10,7 +10,7 @@ use object::{Object, ObjectSymbol, SymbolKind};
 
 use super::dwarf::{self, DebugInfo, Reader};
 use super::locks;
-use super::moved::Moved;
+use super::suite::Moved;
 use crate::error::{Error, Result};
 
 /// Static of an executable.

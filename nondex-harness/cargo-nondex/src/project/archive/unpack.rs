@@ -17,9 +17,8 @@ use crate::file;
 use crate::project::built::Project;
 use crate::project::companions;
 use crate::project::folder::BuildFolder;
-use crate::project::moved::Moved;
 use crate::project::plan::{BuildPlan, Doctests, Folders, Mode};
-use crate::project::suite::Suite;
+use crate::project::suite::{Moved, Suite};
 
 /// Extracts an archive, unless it is already extracted.
 ///
