@@ -6,8 +6,7 @@ use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use quote::quote;
 use syn::visit::{self, Visit};
 
-use super::attributes::{are_harmless, may_read_documentation};
-use super::syntax::{Lines, lines, named, number};
+use super::syntax::{Lines, are_harmless, lines, may_read_documentation, named, number};
 
 /// Effect of a new or removed item on code that stays unchanged.
 #[derive(Debug)]

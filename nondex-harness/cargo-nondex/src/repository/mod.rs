@@ -3,7 +3,6 @@
 //! The user's repository is never changed, not even its index. Commits are checked out in a
 //! separate [`struct@Copy`], which shares only the objects of the repository.
 
-mod attributes;
 mod changes;
 mod copy;
 mod git;
