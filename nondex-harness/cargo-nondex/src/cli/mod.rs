@@ -3,7 +3,6 @@
 mod build_args;
 mod command_line;
 pub mod filterset;
-mod max_fail;
 pub mod model_args;
 mod order_args;
 mod output_args;
@@ -23,7 +22,6 @@ pub use build_args::{BuildArgs, LocationArgs};
 pub use command_line::{
     CleanArgs, Command, CommandLine, CompletionsArgs, InitArgs, ModelsArgs, SchemaArgs, SchemaOf,
 };
-pub use max_fail::MaxFail;
 pub use model_args::ModelArgs;
 pub use order_args::OrderArgs;
 pub use output_args::{Annotations, Color, FileArgs, MessageFormat, OutputArgs};
@@ -38,4 +36,5 @@ pub use run_args::{CheckArgs, ClassifyArgs, DeflakeArgs, RunArgs};
 pub use test_args::{DisplayArgs, TestArgs, WithArgs, WorldArgs};
 pub use test_filter::{FilterArgs, Match, TestFilter};
 pub use testing_args::{BudgetArgs, ChangedArgs, NetworkArgs, TestingArgs};
+pub use values::MaxFail;
 pub(crate) use values::processors;

@@ -7,11 +7,10 @@ use std::num::NonZeroU32;
 use camino::Utf8PathBuf;
 use clap::{Arg, Args};
 
-use super::max_fail::MaxFail;
 use super::run_args::RunArgs;
 use super::seeds::Seeds;
 use super::testing_args::{BudgetArgs, TestingArgs};
-use super::values::Switch as _;
+use super::values::{MaxFail, Switch as _};
 use crate::judge::world::World;
 
 /// Options of `cargo nondex test`.

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use super::confirmation::Confirmed;
+use super::Confirmed;
 use crate::campaign::{StopFlag, ended, launch, process};
 use crate::error::{Error, Result};
 use crate::judge::slots::Required;
