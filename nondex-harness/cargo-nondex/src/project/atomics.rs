@@ -89,17 +89,13 @@ pub(super) fn are_understood(toolchain: &Toolchain, target: &str, work: &Utf8Pat
 /// # Errors
 /// Returns an error if the source cannot be written.
 fn compiler(toolchain: &Toolchain, target: &str, work: &Utf8Path) -> Result<Command, String> {
-    let source = work.join("atomics.rs");
-    fs::write(&source, SOURCE).map_err(|e| format!("failed to write `{source}`: {e}"))?;
-    let mut compiler = Command::new(&toolchain.rustc);
+    let mut compiler = toolchain.compiler(&work.join("atomics.rs"), SOURCE)?;
     compiler
-        .args(["--edition", "2024", "--cap-lints", "allow", "-Cdebuginfo=0"])
         .args(["-Ccodegen-units=1", "--target", target])
         .args(FLAGS)
         // By default, a compiler whose linker fails leaves objects in the user's current folder.
         .args(["--out-dir", work.as_str()])
-        .arg(format!("--emit=obj={}", work.join(OBJECT)))
-        .arg(&source);
+        .arg(format!("--emit=obj={}", work.join(OBJECT)));
     Ok(compiler)
 }
 
@@ -123,14 +119,10 @@ fn try_pass(toolchain: &Toolchain, target: &str, std: &Utf8Path) -> Result<(), S
         Scratch::create(libraries, "atomics").map_err(|e| format!("no folder for it: {e}"))?;
     // The library gets its name when it is complete, because another process may be linking it.
     let part = work.path().join(ARCHIVE);
-    let text = work.path().join("unscheduled.rs");
-    fs::write(&text, UNSCHEDULED).map_err(|e| format!("failed to write `{text}`: {e}"))?;
-    let mut library = Command::new(&toolchain.rustc);
+    let mut library = toolchain.compiler(&work.path().join("unscheduled.rs"), UNSCHEDULED)?;
     library
-        .args(["--edition", "2024", "--crate-type", "rlib"])
-        .args(["-Copt-level=2", "-Cdebuginfo=0", "-Cpanic=abort"])
-        .args(["-Ccodegen-units=1", "--cap-lints", "allow"])
-        .args(["--target", target, "-o", part.as_str(), text.as_str()]);
+        .args(["--crate-type", "rlib", "-Copt-level=2", "-Cpanic=abort", "-Ccodegen-units=1"])
+        .args(["--target", target, "-o", part.as_str()]);
     compile("what atomics call without a scheduler", &mut library)?;
     fs::rename(&part, libraries.join(ARCHIVE))
         .map_err(|e| format!("failed to keep `{part}`: {e}"))?;

@@ -4,7 +4,6 @@
 //! is compiled into the toolchain, and its version may differ. So each new runtime is compared with
 //! the toolchain's std, while the project is built.
 
-use std::fs;
 use std::process::{Command, Stdio};
 
 use camino::Utf8Path;
@@ -50,17 +49,12 @@ fn difference(
     }
     let libraries = mirror.parent().unwrap_or(Utf8Path::new("."));
     let work = Scratch::create(libraries, "order").map_err(|e| format!("no folder for it: {e}"))?;
-    let source = work.path().join("order.rs");
     let program = work.path().join(format!("order{}", std::env::consts::EXE_SUFFIX));
-    fs::write(&source, SOURCE).map_err(|e| format!("failed to write `{source}`: {e}"))?;
-    let mut compiler = Command::new(&toolchain.rustc);
+    let mut compiler = toolchain.compiler(&work.path().join("order.rs"), SOURCE)?;
     compiler
-        .args(["--edition", "2024", "--cap-lints", "allow", "-Cdebuginfo=0"])
-        .arg("--extern")
-        .arg(format!("mirror={mirror}"))
-        .arg("-L")
-        .arg(format!("dependency={libraries}"))
-        .args([source.as_str(), "-o", program.as_str()]);
+        .arg(format!("--extern=mirror={mirror}"))
+        .arg(format!("-Ldependency={libraries}"))
+        .args(["-o", program.as_str()]);
     compile("the program that compares them", &mut compiler)?;
     // No environment variable may switch the shims on.
     let ran = program::output(Command::new(&program).env_clear().stdin(Stdio::null()))?;
@@ -84,7 +78,7 @@ mod tests {
         let folder = Utf8PathBuf::from_path_buf(temporary.path().to_owned()).unwrap();
         let toolchain = Toolchain::in_dir(&folder).unwrap();
         let source = folder.join("mirror.rs");
-        fs::write(&source, mirror).unwrap();
+        std::fs::write(&source, mirror).unwrap();
         let library = folder.join("libmirror.rlib");
         let built = Command::new(&toolchain.rustc)
             .args(["--edition", "2024", "--crate-type", "rlib"])

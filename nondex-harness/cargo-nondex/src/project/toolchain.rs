@@ -103,6 +103,17 @@ impl Toolchain {
         is_newer || ["-nightly", "-dev"].iter().any(|channel| self.version.contains(channel))
     }
 
+    /// Returns a call of the compiler for this text, which is written to the file `source`.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be written.
+    pub(super) fn compiler(&self, source: &Utf8Path, text: &str) -> Result<Command, String> {
+        std::fs::write(source, text).map_err(|e| format!("failed to write `{source}`: {e}"))?;
+        let mut compiler = Command::new(&self.rustc);
+        compiler.args(["--edition", "2024", "--cap-lints", "allow", "-Cdebuginfo=0"]).arg(source);
+        Ok(compiler)
+    }
+
     /// Returns whether the toolchain's rustdoc has a stable option that names the program that runs
     /// doctests.
     pub(super) fn has_stable_run_tool(&self) -> bool {
