@@ -182,12 +182,8 @@ impl<'a> PerTest<'a> {
         at_once: impl Fn(&Suite) -> Option<NonZeroUsize>,
     ) -> BTreeMap<String, Required> {
         by_id(tests, |suite, query| {
-            let of_test = || {
-                let matching = self.overrides.iter().filter(|(filter, _)| filter.contains(query));
-                matching.map(|(_, found)| *found)
-            };
-            let threads = of_test().find_map(|found| found.threads_required);
-            let group = of_test().find_map(|found| found.test_group.clone());
+            let threads = self.first(query, |found| found.threads_required);
+            let group = self.first(query, |found| found.test_group.clone());
             let required = Required::new(threads.unwrap_or(NonZeroUsize::MIN), group);
             match at_once(suite) {
                 Some(limit) => required.within(limit),
@@ -199,24 +195,22 @@ impl<'a> PerTest<'a> {
     /// Returns the options of one test. For each option the first matching override that sets it
     /// wins, unless a source with precedence over overrides sets it.
     fn of_one(&self, query: &Query<'_>) -> TestOptions {
-        let mut all = TestOptions::default();
-        let matching = self.overrides.iter();
-        for (_, found) in matching.filter(|(filter, _)| filter.contains(query)) {
-            all.levels = all.levels.or_else(|| found.levels.clone());
-            let off = found.models_off.as_ref().map(|off| &off.0);
-            all.models_off = all.models_off.or_else(|| off.cloned());
-            all.network = all.network.or(found.network);
-            all.sanitise = all.sanitise.or(found.sanitise);
-            all.timeout = all.timeout.or(found.timeout);
-        }
+        let Given { levels, models, network, sanitise, timeout, .. } = self.given;
+        let off = |found: &Override| found.models_off.as_ref().map(|off| off.0.clone());
         TestOptions {
-            levels: all.levels.filter(|_| !self.given.levels),
-            models_off: all.models_off.filter(|_| !self.given.models),
-            network: all.network.filter(|_| !self.given.network),
-            sanitise: all.sanitise.filter(|_| !self.given.sanitise),
-            timeout: all.timeout.filter(|_| !self.given.timeout),
+            levels: self.first(query, |found| found.levels.clone()).filter(|_| !levels),
+            models_off: self.first(query, off).filter(|_| !models),
+            network: self.first(query, |found| found.network).filter(|_| !network),
+            sanitise: self.first(query, |found| found.sanitise).filter(|_| !sanitise),
+            timeout: self.first(query, |found| found.timeout).filter(|_| !timeout),
             regressions: Vec::new(),
         }
+    }
+
+    /// Returns the setting of the first override that matches a test and sets it.
+    fn first<T>(&self, query: &Query<'_>, setting: impl Fn(&Override) -> Option<T>) -> Option<T> {
+        let mut matching = self.overrides.iter().filter(|(filter, _)| filter.contains(query));
+        matching.find_map(|(_, found)| setting(found))
     }
 }
 
