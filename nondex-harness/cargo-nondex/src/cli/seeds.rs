@@ -61,14 +61,10 @@ impl FromStr for Seeds {
     /// seeds and ranges. `random:40` is forty [fresh](Self::fresh) seeds.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         if let Some(count) = text.strip_prefix(RANDOM) {
-            let count = number(count)?;
-            limit(count)?;
-            return Ok(Seeds::fresh(count));
+            return Ok(Seeds::fresh(limit(number(count)?)?));
         }
         if !text.contains([',', '.']) {
-            let count = number(text)?;
-            limit(count)?;
-            return Ok(Seeds::first(count));
+            return Ok(Seeds::first(limit(number(text)?)?));
         }
         let mut seeds = Vec::new();
         let mut known = std::collections::BTreeSet::new();
@@ -84,12 +80,8 @@ impl FromStr for Seeds {
                         Some(last) => Some(number(last)?),
                         None => number(end)?.checked_sub(1),
                     };
-                    match end.filter(|&last| last >= start) {
-                        Some(last) => start..=last,
-                        None => {
-                            return Err(format!("`{item}` has no seeds in it"));
-                        }
-                    }
+                    let last = end.filter(|&last| last >= start);
+                    start..=last.ok_or_else(|| format!("`{item}` has no seeds in it"))?
                 }
             };
             limit((range.end() - range.start()).saturating_add(1))?;
@@ -111,12 +103,12 @@ fn number(text: &str) -> Result<u64, String> {
     })
 }
 
-/// Checks that a number of seeds is at most [`MAX_SEEDS`].
-fn limit(count: u64) -> Result<(), String> {
+/// Returns this number of seeds, which must be at most [`MAX_SEEDS`].
+fn limit(count: u64) -> Result<u64, String> {
     if count > MAX_SEEDS {
         return Err(format!("{count} seeds are too many, expected at most {MAX_SEEDS}"));
     }
-    Ok(())
+    Ok(count)
 }
 
 #[cfg(test)]
