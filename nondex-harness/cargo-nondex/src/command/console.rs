@@ -1,6 +1,6 @@
 //! Output to the terminal, or to the stream that replaces it.
 
-use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::io::{self, ErrorKind, Write};
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
@@ -42,11 +42,6 @@ impl Console {
             verbose: args.verbose,
             quiet: args.quiet,
         }
-    }
-
-    /// Returns whether stderr is a terminal, which can show a progress bar.
-    pub(super) fn has_terminal(&self) -> bool {
-        io::stderr().is_terminal()
     }
 
     /// Returns whether stderr is coloured.

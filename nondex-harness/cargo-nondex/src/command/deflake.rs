@@ -73,7 +73,78 @@ impl Change {
         // The instrumented build takes long.
         let is_needed = !delayed || report.tests.iter().any(is_failing);
         if is_needed && !session.stop.is_set() {
-            judge(delayed, session, (&self.git, &self.base), report)?;
+            self.judge(delayed, session, report)?;
+        }
+        Ok(())
+    }
+
+    /// Adds the relation to each failing test of the report. Without `delayed`, also reports
+    /// changed lines that no test ran.
+    fn judge(&self, delayed: bool, session: &Session<'_>, report: &mut Report) -> Result<()> {
+        let Change { git, base } = self;
+        let (plan, console) = (&session.plain.plan, session.console);
+        let metadata = project::metadata(plan, true)?;
+        let effects = Effects::of(git, &base.id, &metadata)?;
+        console.status(
+            "Comparing",
+            &format!("with {} {}: {}", short(&base.id), base.subject, effects.summary()),
+        );
+        let covered = BuildPlan { covered: true, ..plan.clone() };
+        let project = project::build(&covered, console.quiet)?;
+        let new_notes: Vec<String> =
+            project.notes.iter().filter(|note| !report.notes.contains(note)).cloned().collect();
+        report.notes.extend(new_notes);
+        let mut trials = Trials::new(&project, &effects.data, session);
+        let before = if report.tests.iter().any(is_failing) {
+            let is_whole = effects::outside(&metadata, git.root()).is_none();
+            let of_base = (base.id.as_str(), is_whole);
+            Some(Base::of(git, of_base, &project, session))
+        } else {
+            None
+        };
+        let mut ran = BTreeSet::new();
+        for test in &mut report.tests {
+            let is_failing = is_failing(test);
+            if session.stop.is_set() {
+                report.partial = true;
+                break;
+            }
+            if test.verdict == Verdict::NotRun || !is_failing && delayed {
+                continue;
+            }
+            let mut trial = trials.of(test, is_failing);
+            trial.opened.unseen.retain(|file| {
+                let packages = file.packages.as_ref();
+                packages.is_none_or(|packages| effects.is_made_of_any(test, packages))
+            });
+            if is_failing {
+                let before = before.as_ref().filter(|_| !test.is_sanitised());
+                let met = effects.met_by(test, &trial.lines, trials.compiled());
+                let may_have_met =
+                    !met.is_empty() || !trial.opened.files.is_empty() || !trial.is_known;
+                let names = effects.names_before(test);
+                let tried = before.map(|before| before.of_test(test, &names, may_have_met));
+                let at_base = tried.unwrap_or(Ok(AtBase::Untried))?;
+                let again = trial.passed.then_some(Witness::Rerun);
+                let judged = |again| change_of(test, again, &trial, at_base, &effects, met.clone());
+                let mut change = judged(again);
+                // A broken test that is still undecided gets two more runs, which may show that it
+                // is flaky.
+                if change.verdict == Blame::Unknown
+                    && test.verdict == Verdict::Broken
+                    && again.is_none()
+                {
+                    change = judged(trials.again(test)?);
+                }
+                // This note is the answer of the command, and only the first notes of a long list
+                // are shown.
+                test.notes.insert(0, message(&change, at_base, &trial.opened));
+                test.change = Some(change);
+            }
+            ran.extend(trial.lines);
+        }
+        if !delayed && !report.partial {
+            report.uncovered = effects.uncovered(trials.compiled(), &ran);
         }
         Ok(())
     }
@@ -82,80 +153,6 @@ impl Change {
 /// Returns whether a test was run and did not pass.
 fn is_failing(test: &TestReport) -> bool {
     !test.verdict.passes() && test.verdict != Verdict::NotRun
-}
-
-/// Adds the relation to the change since `base` to each failing test of the report. Without
-/// `delayed`, also reports changed lines that no test ran.
-fn judge(
-    delayed: bool,
-    session: &Session<'_>,
-    (git, base): (&Git, &Commit),
-    report: &mut Report,
-) -> Result<()> {
-    let (plan, console) = (&session.plain.plan, session.console);
-    let metadata = project::metadata(plan, true)?;
-    let effects = Effects::of(git, &base.id, &metadata)?;
-    console.status(
-        "Comparing",
-        &format!("with {} {}: {}", short(&base.id), base.subject, effects.summary()),
-    );
-    let covered = BuildPlan { covered: true, ..plan.clone() };
-    let project = project::build(&covered, console.quiet)?;
-    let new_notes: Vec<String> =
-        project.notes.iter().filter(|note| !report.notes.contains(note)).cloned().collect();
-    report.notes.extend(new_notes);
-    let mut trials = Trials::new(&project, &effects.data, session);
-    let before = if report.tests.iter().any(is_failing) {
-        let is_whole = effects::outside(&metadata, git.root()).is_none();
-        let of_base = (base.id.as_str(), is_whole);
-        Some(Base::of(git, of_base, &project, session))
-    } else {
-        None
-    };
-    let mut ran = BTreeSet::new();
-    for test in &mut report.tests {
-        let is_failing = is_failing(test);
-        if session.stop.is_set() {
-            report.partial = true;
-            break;
-        }
-        if test.verdict == Verdict::NotRun || !is_failing && delayed {
-            continue;
-        }
-        let mut trial = trials.of(test, is_failing);
-        trial.opened.unseen.retain(|file| {
-            let packages = file.packages.as_ref();
-            packages.is_none_or(|packages| effects.is_made_of_any(test, packages))
-        });
-        if is_failing {
-            let before = before.as_ref().filter(|_| !test.is_sanitised());
-            let met = effects.met_by(test, &trial.lines, trials.compiled());
-            let may_have_met = !met.is_empty() || !trial.opened.files.is_empty() || !trial.is_known;
-            let names = effects.names_before(test);
-            let tried = before.map(|before| before.of_test(test, &names, may_have_met));
-            let at_base = tried.unwrap_or(Ok(AtBase::Untried))?;
-            let again = trial.passed.then_some(Witness::Rerun);
-            let judged = |again| change_of(test, again, &trial, at_base, &effects, met.clone());
-            let mut change = judged(again);
-            // A broken test that is still undecided gets two more runs, which may show that it is
-            // flaky.
-            if change.verdict == Blame::Unknown
-                && test.verdict == Verdict::Broken
-                && again.is_none()
-            {
-                change = judged(trials.again(test)?);
-            }
-            // This note is the answer of the command, and only the first notes of a long list are
-            // shown.
-            test.notes.insert(0, message(&change, at_base, &trial.opened));
-            test.change = Some(change);
-        }
-        ran.extend(trial.lines);
-    }
-    if !delayed && !report.partial {
-        report.uncovered = effects.uncovered(trials.compiled(), &ran);
-    }
-    Ok(())
 }
 
 /// Returns the relation of a failing test to the change.

@@ -1,6 +1,7 @@
 //! Progress of a campaign: a bar on a terminal, plain lines otherwise.
 
 use std::collections::BTreeSet;
+use std::io::{self, IsTerminal};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -198,7 +199,7 @@ impl Progress for Display<'_> {
 
 /// Creates a bar for this number of tests, if there is a terminal.
 fn bar(console: &Console, tests: usize) -> Option<ProgressBar> {
-    if !console.has_terminal() || console.quiet {
+    if !io::stderr().is_terminal() || console.quiet {
         return None;
     }
     let prefix = if console.has_colors() { "{prefix:>12.green.bold}" } else { "{prefix:>12}" };

@@ -113,7 +113,8 @@ pub(super) fn within(
     report.run.elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     describe(&mut report, &mut project, &plain.plan, obstacle);
     past.describe(&mut report);
-    report.unchanged = unchanged.of_report(stages);
+    let left_out = if stages.have_orders() { unchanged.in_orders } else { unchanged.alone };
+    report.unchanged = left_out.into_iter().collect();
     request.mark_known(&project, &mut report);
     let lines = coverage.map(Coverage::lines);
     if let Err(error) = past.remember(&report, &options, lines.as_ref(), stages.have_orders()) {
@@ -178,11 +179,5 @@ impl Unchanged {
         let all = selection::running(compared.selected);
         console.status("Comparing", &format!("{words}: {few} of {all} left out"));
         Ok(found)
-    }
-
-    /// Returns the tests that the report lists as unchanged.
-    fn of_report(self, stages: Stages) -> Vec<String> {
-        let ids = if stages.have_orders() { self.in_orders } else { self.alone };
-        ids.into_iter().collect()
     }
 }
