@@ -10,8 +10,9 @@
 //!   still needs. [`plan`] decides which these are.
 //! - [`equivalence`] decides which runs are redundant, [`patience`] how long a run may take, and
 //!   [`exhaustive`] when all possible orders were tried.
-//! - [`sampling`] decides which tests need few seeds, for example where two levels are `alike`, and [`further`] which need many. [`certainty`]
-//!   decides how many runs a stable test needs, and `latent` looks at the output of passing tests.
+//! - [`sampling`] decides which tests need few seeds, for example where two levels are `alike`.
+//!   [`further`] decides which need many. [`certainty`] decides how many runs a stable test needs,
+//!   and `latent` looks at the output of passing tests.
 //! - [`culprit`] searches for the responsible call and [`bisect`] for the commit. [`change`]
 //!   decides whether a change is to blame.
 //! - [`prerequisite`] recognises failures that only concern the machine, and [`circumstance`] what

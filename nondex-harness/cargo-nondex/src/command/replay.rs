@@ -20,7 +20,6 @@ use crate::campaign::{Pace, StopFlag, launch, process, record};
 use crate::cli::{MessageFormat, ReplayArgs};
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
-use crate::file;
 use crate::findings::{self, Finding, Fingerprint, Store};
 use crate::judge::run::Run;
 use crate::project::{
