@@ -52,10 +52,11 @@ impl Watched {
             unseen: Vec::new(),
         };
         let compiled =
-            if data.is_empty() { Some(BTreeMap::new()) } else { read_by_compilers(project) };
+            if data.is_empty() { Some(Compiled::default()) } else { read_by_compilers(project) };
         for file in data {
             let real = real(&file.path);
-            let is_compiled = compiled.as_ref().is_none_or(|compiled| compiled.contains_key(&real));
+            let crates = compiled.as_ref().map(|compiled| compiled.crates_of(&real));
+            let is_compiled = crates.as_ref().is_none_or(|crates| !crates.is_empty());
             let is_watched = watched.add(file).is_some();
             let is_source = file.path.extension() == Some("rs");
             if !is_source {
@@ -67,10 +68,8 @@ impl Watched {
             let may_be_read = !file.is_note || file.is_named || file.is_gone && !is_source;
             let is_for_build = !file.for_build.is_empty() && !file.is_note;
             if may_be_read && (is_for_build || is_compiled || !is_watched) {
-                let compiled = compiled.as_ref().filter(|_| is_watched);
-                let packages = compiled.and_then(|compiled| {
-                    let crates = compiled.get(&real).into_iter().flatten();
-                    let of_crates = packages(project, crates)?;
+                let packages = crates.filter(|_| is_watched).and_then(|crates| {
+                    let of_crates = packages(project, &crates)?;
                     Some(&of_crates | &file.for_build)
                 });
                 watched.unseen.push(Unseen { name: file.name.clone(), packages });
@@ -127,10 +126,42 @@ impl Watched {
     }
 }
 
+/// Files that compilers read.
+#[derive(Debug, Default)]
+struct Compiled {
+    /// Crates that each file was read for.
+    crates: BTreeMap<Utf8PathBuf, BTreeSet<String>>,
+    /// Crates whose files are not known, because their dependency file cannot be read.
+    unknown: BTreeSet<String>,
+}
+
+impl Compiled {
+    /// Adds the files in a dependency file. Paths in it start at `root`.
+    fn add(&mut self, file: &Utf8Path, root: &Utf8Path) {
+        let stem = file.file_stem().unwrap_or_default();
+        let name = stem.rsplit_once('-').map_or(stem, |(name, _)| name).to_owned();
+        let Ok(text) = std::fs::read_to_string(file) else {
+            self.unknown.insert(name);
+            return;
+        };
+        // A dependency file escapes spaces in paths with a backslash.
+        let text = text.replace("\\ ", "\0");
+        let paths = text.split_whitespace().map(|path| path.replace('\0', " "));
+        for path in paths.map(|path| real(&root.join(path))) {
+            self.crates.entry(path).or_default().insert(name.clone());
+        }
+    }
+
+    /// Returns the crates that a file was, or may have been, read for.
+    fn crates_of(&self, file: &Utf8Path) -> BTreeSet<&String> {
+        self.crates.get(file).into_iter().flatten().chain(&self.unknown).collect()
+    }
+}
+
 /// Returns every file that a compiler read for the executables of a project, with the crates that
 /// it was read for. The source is the compiler's dependency files (`*.d`). Returns `None` if there
-/// are none or one cannot be read.
-fn read_by_compilers(project: &Project) -> Option<BTreeMap<Utf8PathBuf, BTreeSet<String>>> {
+/// are none or a folder of them cannot be read.
+fn read_by_compilers(project: &Project) -> Option<Compiled> {
     let folders: BTreeSet<&Utf8Path> = project
         .suites
         .iter()
@@ -145,38 +176,26 @@ fn read_by_compilers(project: &Project) -> Option<BTreeMap<Utf8PathBuf, BTreeSet
     };
     let host_folders: BTreeSet<Utf8PathBuf> =
         folders.iter().filter_map(host_folder).filter(|folder| folder.is_dir()).collect();
-    let mut found: BTreeMap<Utf8PathBuf, BTreeSet<String>> = BTreeMap::new();
+    let mut compiled = Compiled::default();
     let mut is_known = false;
     for folder in folders.iter().copied().chain(host_folders.iter().map(Utf8PathBuf::as_path)) {
         for entry in folder.read_dir_utf8().ok()?.flatten() {
-            if entry.path().extension() != Some("d") {
-                continue;
-            }
-            let text = std::fs::read_to_string(entry.path()).ok()?;
-            is_known = true;
-            let stem = entry.path().file_stem().unwrap_or_default();
-            let name = stem.rsplit_once('-').map_or(stem, |(name, _)| name);
-            // A dependency file escapes spaces in paths with a backslash.
-            let text = text.replace("\\ ", "\0");
-            let paths = text.split_whitespace().map(|path| path.replace('\0', " "));
-            for path in paths.map(|path| real(&project.workspace_root.join(path))) {
-                found.entry(path).or_default().insert(name.to_owned());
+            if entry.path().extension() == Some("d") {
+                compiled.add(entry.path(), &project.workspace_root);
+                is_known = true;
             }
         }
     }
-    is_known.then_some(found)
+    is_known.then_some(compiled)
 }
 
 /// Returns the packages that have crates with these names. Returns `None` if one of the crates
 /// belongs to no known package.
-fn packages<'c>(
-    project: &Project,
-    crates: impl Iterator<Item = &'c String>,
-) -> Option<BTreeSet<String>> {
+fn packages(project: &Project, crates: &BTreeSet<&String>) -> Option<BTreeSet<String>> {
     let mut found = BTreeSet::new();
     for name in crates {
         let own = project.metadata.packages.iter().filter(|package| {
-            package.targets.iter().any(|target| target.name.replace('-', "_") == *name)
+            package.targets.iter().any(|target| target.name.replace('-', "_") == **name)
         });
         let own: Vec<String> = own.map(|package| package.name.to_string()).collect();
         if own.is_empty() {
@@ -205,4 +224,26 @@ fn normal(path: &Utf8Path) -> Utf8PathBuf {
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dependency_file_that_cannot_be_read_stands_for_every_file_of_its_crate_only() {
+        let temporary = tempfile::tempdir().unwrap();
+        let root = Utf8Path::from_path(temporary.path()).unwrap().canonicalize_utf8().unwrap();
+        let mut compiled = Compiled::default();
+        for (file, text) in [
+            ("first-0123456789abcdef.d", b"first.rlib: src/lib.rs data/a\\ b.txt".as_slice()),
+            ("second-0123456789abcdef.d", b"second: \xff"),
+        ] {
+            std::fs::write(root.join(file), text).unwrap();
+            compiled.add(&root.join(file), &root);
+        }
+        let crates = |file: &str| compiled.crates_of(&real(&root.join(file)));
+        assert_eq!(crates("data/a b.txt"), BTreeSet::from([&"first".into(), &"second".into()]));
+        assert_eq!(crates("other.txt"), BTreeSet::from([&"second".to_owned()]));
+    }
 }
