@@ -30,7 +30,7 @@ const DRIVER: [(&str, &[&str]); 19] = [
         ],
     ),
     ("config", &["cli", "judge", "project", "error", "file", "nearest", "toml_error"]),
-    ("cli", &["findings", "judge", "project", "error", "exit_code"]),
+    ("cli", &["findings", "judge", "project", "shell", "error", "exit_code", "nearest"]),
     ("campaign", &["report", "pool", "judge", "project", "error", "atomic_file"]),
     ("findings", &["report", "project", "shell", "error", "file", "atomic_file", "toml_error"]),
     ("report", &["judge", "project", "shell", "error", "exit_code", "statistics", "atomic_file"]),

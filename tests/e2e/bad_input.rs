@@ -94,6 +94,23 @@ fn a_command_line_that_cannot_be_followed_is_refused() {
 }
 
 #[test]
+fn a_word_that_is_neither_a_command_nor_part_of_a_test_is_reported_as_both() {
+    let project = Fixture::new("slow");
+    for (args, end) in [
+        (
+            &["history"][..],
+            ", and `history` is not a command; did you mean `cargo nondex report --history`?",
+        ),
+        (&["parses"], ", and `parses` is not a command; `cargo nondex help` lists them"),
+        (&["run", "history"], ""),
+    ] {
+        let output = Nondex::with_cache(&project.path(""), &cache()).args(args).run();
+        let line = format!("error: no tests to run: the filters match none of 2 tests{end}\n");
+        output.expect(ExitCode::NoTests).prints(&[&line]);
+    }
+}
+
+#[test]
 fn a_list_without_tests_warns_once() {
     let project = Fixture::new("no-tests");
     let list = Nondex::command(&project.path(""), "list");

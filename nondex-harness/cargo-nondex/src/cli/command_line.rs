@@ -13,8 +13,10 @@ use super::report_args::{BisectArgs, ExplainArgs, KnownAction, ReportArgs};
 use super::run_args::{CheckArgs, ClassifyArgs, DeflakeArgs, RunArgs};
 use super::short_help::with_short_help;
 use super::test_args::{TestArgs, WithArgs};
+use super::test_filter::InPlaceOfCommand;
 use super::testing_args::TestingArgs;
 use crate::exit_code::ExitCode;
+use crate::nearest::nearest;
 
 /// Finds the line that makes a test flaky
 ///
@@ -212,8 +214,16 @@ impl CommandLine {
         let command = match line.command {
             Some(command) => command,
             None => {
-                expect_no_command(&Self::command(), &args, &line.run)?;
-                Command::Run(Box::new(line.run))
+                let mut run = line.run;
+                expect_no_command(&Self::command(), &args, &run)?;
+                let filter = &mut run.testing.project.filter;
+                let first = filter.names.filters.first().cloned();
+                filter.in_place_of_command =
+                    first.filter(|first| is_first(&args, first)).map(|word| InPlaceOfCommand {
+                        suggestion: meant(&Self::command(), &word),
+                        word,
+                    });
+                Command::Run(Box::new(run))
             }
         };
         Ok((command, line.output))
@@ -238,8 +248,7 @@ fn expect_no_command(
              last: `cargo nondex [OPTIONS] -- {name}`"
         )));
     }
-    let first =
-        filters.first().filter(|first| args.get(1).is_some_and(|arg| arg == first.as_str()));
+    let first = filters.first().filter(|first| is_first(args, first));
     let near = |first: &String| {
         commands().chain(["help"]).find(|name| strsim::damerau_levenshtein(name, first) == 1)
     };
@@ -250,6 +259,25 @@ fn expect_no_command(
              comes last: `cargo nondex [OPTIONS] -- {first}`"
         ))),
     }
+}
+
+/// Returns whether this word is where a command would be.
+fn is_first(args: &[OsString], word: &str) -> bool {
+    args.get(1).is_some_and(|arg| arg == word)
+}
+
+/// Returns the command with the most similar name, or the only one with an option of this name.
+fn meant(definition: &clap::Command, word: &str) -> Option<String> {
+    let commands = || definition.get_subcommands();
+    let name = nearest(word, commands().map(clap::Command::get_name)).map(str::to_owned);
+    name.map(|name| format!("cargo nondex {name}")).or_else(|| {
+        let has_option = |command: &&clap::Command| {
+            command.get_arguments().any(|argument| argument.get_long() == Some(word))
+        };
+        let mut found = commands().filter(has_option);
+        let command = found.next().filter(|_| found.next().is_none())?;
+        Some(format!("cargo nondex {} --{word}", command.get_name()))
+    })
 }
 
 /// Last line of the short help text.
@@ -278,5 +306,27 @@ mod tests {
     #[test]
     fn the_definition_is_consistent() {
         CommandLine::command().debug_assert();
+    }
+
+    #[test]
+    fn a_word_where_a_command_would_be_is_compared_with_commands_and_their_options() {
+        let parsed = |words: &str| {
+            let words = format!("cargo-nondex nondex {words}");
+            let (command, _) = CommandLine::parse(words.split(' ').map(OsString::from)).unwrap();
+            let Command::Run(mut run) = command else { panic!("{words}") };
+            run.testing.project.filter.in_place_of_command.take()
+        };
+        for (word, meant) in [
+            ("classifying", Some("cargo nondex classify")),
+            ("history", Some("cargo nondex report --history")),
+            ("parses_all", None),
+        ] {
+            let suggestion = meant.map(str::to_owned);
+            let expected = InPlaceOfCommand { word: word.to_owned(), suggestion };
+            assert_eq!(parsed(word), Some(expected));
+        }
+        for words in ["run history", "--seeds 3 history", "-- history"] {
+            assert_eq!(parsed(words), None, "{words}");
+        }
     }
 }

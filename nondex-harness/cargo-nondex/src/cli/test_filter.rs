@@ -6,6 +6,7 @@ use super::filterset::{Expression, Filterset, Query, Workspace};
 use super::partition::Partition;
 use crate::error::{Error, Result};
 use crate::project::{Doctests, Names, Suite, TestCase};
+use crate::shell;
 
 /// Filters by name, in libtest's syntax.
 #[derive(Args, Clone, Debug, Default)]
@@ -58,6 +59,10 @@ pub struct FilterArgs {
     #[arg(long, value_name = "ACTION", hide_possible_values = true)]
     pub no_tests: Option<NoTests>,
 
+    /// First filter, if it is where a command would be, and what the user may have meant.
+    #[arg(skip)]
+    pub in_place_of_command: Option<InPlaceOfCommand>,
+
     /// `default-filter` of nextest's configuration.
     #[arg(skip)]
     pub default_filter: Option<Expression>,
@@ -94,6 +99,26 @@ pub enum RunIgnored {
     All,
 }
 
+/// Filter where a command would be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InPlaceOfCommand {
+    /// The filter.
+    pub word: String,
+    /// Command line that the user may have meant.
+    pub suggestion: Option<String>,
+}
+
+impl InPlaceOfCommand {
+    /// Returns the end of the message that no test matches.
+    fn hint(&self) -> String {
+        let InPlaceOfCommand { word, suggestion } = self;
+        match suggestion {
+            Some(meant) => format!(", and `{word}` is not a command; did you mean `{meant}`?"),
+            None => format!(", and `{word}` is not a command; `cargo nondex help` lists them"),
+        }
+    }
+}
+
 /// Reaction if no test is selected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum NoTests {
@@ -112,6 +137,7 @@ pub struct TestFilter {
     names: Names,
     ignored: RunIgnored,
     no_tests: NoTests,
+    in_place_of_command: Option<InPlaceOfCommand>,
     expressions: Vec<Expression>,
     /// Default filter of nextest's configuration.
     default: Option<Expression>,
@@ -168,6 +194,7 @@ impl FilterArgs {
                 }
             },
             no_tests: self.no_tests.unwrap_or_default(),
+            in_place_of_command: self.in_place_of_command.clone(),
             expressions: expressions.collect::<Result<_>>()?,
             default: self.default_filter.clone(),
             ignores_default: self.ignore_default_filter,
@@ -290,9 +317,17 @@ impl ResolvedFilter<'_> {
         }
     }
 
+    /// Returns the end of the message that no test matches: the likely reason, or nothing.
+    pub fn why_none(&self, suites: &[Suite]) -> String {
+        if let Some(id) = self.unquoted(suites) {
+            return format!("; in a shell, a name with `$` needs quotes: {}", shell::quote(&id));
+        }
+        self.filter.in_place_of_command.as_ref().map_or_else(String::new, InPlaceOfCommand::hint)
+    }
+
     /// Returns the id of a test from which a shell removed a part, if a filter is the rest. Without
     /// quotes, a shell replaces `$name` in an id by the value of a variable, which is mostly empty.
-    pub fn unquoted(&self, suites: &[Suite]) -> Option<String> {
+    fn unquoted(&self, suites: &[Suite]) -> Option<String> {
         let (binary, name) = suites
             .iter()
             .flat_map(|suite| suite.tests.iter().map(|test| (&suite.binary.id, &test.name)))

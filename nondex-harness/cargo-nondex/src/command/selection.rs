@@ -17,7 +17,6 @@ use crate::error::{Error, Result};
 use crate::judge::slots::Required;
 use crate::project::{self, BuildPlan, Project, Suite, TestCase};
 use crate::report::listing::plural;
-use crate::shell;
 
 /// nextest's key for the number of tests that run at once.
 const NEXTEST_THREADS: &str = "test-threads";
@@ -226,10 +225,8 @@ fn why_none(suites: &[Suite], selected: &[Selected<'_>], filter: &ResolvedFilter
             "no tests to run: this part of the tests has none".to_owned()
         }
         (_, 0) => {
-            let hint = filter.unquoted(suites).map_or_else(String::new, |id| {
-                format!("; in a shell, a name with `$` needs quotes: {}", shell::quote(&id))
-            });
             let tests = plural(tests, "test");
+            let hint = filter.why_none(suites);
             format!("no tests to run: the filters match none of {tests}{hint}")
         }
         (_, _) => format!(
