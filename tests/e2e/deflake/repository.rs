@@ -6,6 +6,7 @@ use std::fs;
 use cargo_nondex::exit_code::ExitCode;
 
 use super::*;
+use crate::support::{Output, cargo, plain_command};
 
 #[test]
 fn a_repository_that_does_not_show_what_changed_is_reported_and_left_unchanged() {
@@ -66,6 +67,42 @@ fn a_vendored_dependency_acts_on_what_is_built_with_it() {
     let report = output.expect(ExitCode::CleanRunFailed).report();
     let expected = (Blame::Regression, Some(Witness::Coverage), vec![2]);
     assert_eq!(blamed(&report)["is_seven"], expected);
+}
+
+#[test]
+fn a_dependency_is_compiled_once_for_all_builds_of_a_comparison() {
+    let manifest = "[package]\nname = \"tiny\"\nversion = \"1.0.0\"\n";
+    let source = "pub fn seven() -> u32 {\n    7\n}\n";
+    let tiny = committed(&[("Cargo.toml", manifest), ("src/lib.rs", source)]);
+    let home = tempfile::tempdir().unwrap();
+    let manifest = format!(
+        "[package]\nname = \"project\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\
+         [dependencies]\ntiny.git = \"file://{}\"\n",
+        tiny.path("").display()
+    );
+    let test = "#[test]\nfn is_seven() {\n    assert_eq!(tiny::seven(), 7);\n}\n\n\
+        #[test]\nfn is_in_order() {\n    let all = std::collections::HashSet::from([1, 2, 3]);\n\
+        assert!(all.into_iter().is_sorted());\n}\n";
+    let project = committed(&[("Cargo.toml", &manifest), ("src/lib.rs", test)]);
+    edit(&project, "src/lib.rs", &[("), 7)", "), 8)")]);
+    let mut fetch = plain_command(cargo(), &project.path(""));
+    let fetched = fetch.args(["fetch", "--quiet"]).env("CARGO_HOME", home.path()).status();
+    assert!(fetched.unwrap().success());
+    let output = deflake(&project).env("CARGO_HOME", home.path()).run();
+    let report = output.expect(ExitCode::CleanRunFailed).report();
+    let blamed = blamed(&report);
+    assert_eq!(blamed["is_seven"].0, Blame::Regression);
+    assert_eq!(blamed["is_in_order"].0, Blame::Flaky);
+    let compiled =
+        |output: &Output, name: &str| output.stderr.matches(&format!("Compiling {name} ")).count();
+    assert_eq!(compiled(&output, "tiny"), 1, "{}", output.stderr);
+    // With the change, with coverage, and without the change.
+    assert_eq!(compiled(&output, "project"), 3, "{}", output.stderr);
+
+    commit(&project);
+    let bisect = Nondex::reported(&project.path(""), "bisect").arg("is_in_order");
+    let output = bisect.env("CARGO_HOME", home.path()).run();
+    assert_eq!(compiled(output.expect(ExitCode::Ok), "tiny"), 0, "{}", output.stderr);
 }
 
 #[test]

@@ -14,6 +14,7 @@ use super::config::runner_variable;
 use super::drawn;
 use super::folder::BuildFolder;
 use super::foundation::Foundation;
+use super::inherited;
 use super::instrumentation::Instrumentation;
 use super::intercept::{Intercept, RUN};
 use super::plan::BuildPlan;
@@ -60,7 +61,7 @@ impl Around {
         let ours = foundation.ours();
         let instrumentation = Instrumentation::of(&cargo, &ours, quiet)?;
         cargo.entropy = EntropyLibrary::of(toolchain).ok();
-        let folder = BuildFolder::open(ours.join(FOLDER), &instrumentation.key(&cargo), quiet)?;
+        let folder = inherited::open(&cargo, &instrumentation, &ours, FOLDER, quiet)?;
         let variables = vec![
             ("CARGO_BUILD_TARGET".to_owned(), target.clone().into()),
             ("CARGO_TARGET_DIR".to_owned(), folder.path.as_str().into()),

@@ -11,8 +11,8 @@ use super::cargo::{Cargo, UNBUILT};
 use super::companions;
 use super::doctest::{self, Compiled, Compiler, Unbuilt};
 use super::drawn;
-use super::folder::BuildFolder;
 use super::foundation::{self, Foundation};
+use super::inherited;
 use super::instrumentation::Instrumentation;
 use super::intercept::Intercept;
 use super::listing;
@@ -81,8 +81,8 @@ fn build_over(plan: &BuildPlan, quiet: bool, collections: bool) -> Result<Projec
         .err()
         .map(|why| format!("random bytes of build scripts and proc macros are not seeded: {why}"));
     cargo.entropy = entropy.ok();
-    let path = ours.join(instrumentation.folder(&cargo));
-    let folder = BuildFolder::open(path, &instrumentation.key(&cargo), quiet)?;
+    let folder = instrumentation.folder(&cargo);
+    let folder = inherited::open(&cargo, &instrumentation, &ours, folder, quiet)?;
     let build_dir = &folder.path;
     if !plan.varied.program.is_empty() {
         outdated::outdate(build_dir, &plan.varied.packages)

@@ -29,20 +29,11 @@ pub(super) struct BuildFolder {
 impl BuildFolder {
     /// Opens the folder, and creates it if it does not exist. Removes contents that were built with
     /// another `key`, after waiting for the processes that use them. Prints that it waits, unless
-    /// `quiet`.
+    /// `quiet`. If the folder is new or was emptied, `fill` writes its initial contents.
     ///
     /// # Errors
-    /// Returns an error if the folder cannot be locked, created or emptied.
-    pub(super) fn open(path: Utf8PathBuf, key: &str, quiet: bool) -> Result<Self> {
-        Self::filled(path, key, quiet, || Ok(()))
-    }
-
-    /// Opens the folder like [`open`](Self::open). If it is new or was emptied, `fill` writes its
-    /// initial contents.
-    ///
-    /// # Errors
-    /// Returns the errors of [`open`](Self::open) and of `fill`. After an error of `fill`, the
-    /// folder has no key.
+    /// Returns an error if the folder cannot be locked, created or emptied, and the errors of
+    /// `fill`. After an error of `fill`, the folder has no key.
     pub(super) fn filled(
         path: Utf8PathBuf,
         key: &str,
@@ -139,7 +130,7 @@ mod tests {
     fn in_temporary(work: impl FnOnce(&dyn Fn(&str) -> BuildFolder, &Utf8Path)) {
         let temporary = tempfile::tempdir().unwrap();
         let path = Utf8Path::from_path(temporary.path()).unwrap().join("target/nondex/build");
-        work(&|key| BuildFolder::open(path.clone(), key, true).unwrap(), &path);
+        work(&|key| BuildFolder::filled(path.clone(), key, true, || Ok(())).unwrap(), &path);
     }
 
     #[test]
@@ -170,7 +161,8 @@ mod tests {
             std::thread::scope(|scope| {
                 let others = ["2", "3"].map(|key| {
                     scope.spawn(|| {
-                        let open = BuildFolder::open(path.to_owned(), key, true).unwrap();
+                        let path = path.to_owned();
+                        let open = BuildFolder::filled(path, key, true, || Ok(())).unwrap();
                         (is_over.load(Ordering::SeqCst), open.path.join("built").exists())
                     })
                 });

@@ -100,15 +100,38 @@ impl Instrumentation {
         }
     }
 
+    /// Returns the build folders whose dependencies a new one may take over, with the keys that
+    /// they must have. `ours` is the folder of everything that this tool builds.
+    pub(super) fn donors(&self, cargo: &Cargo<'_>, ours: &Utf8Path) -> Vec<(Utf8PathBuf, String)> {
+        let own = self.folder(cargo);
+        // Coverage and accesses are instrumented in the project's own crates only.
+        let usual = match own {
+            "build-covered" | "build-races" => "build",
+            REBUILT => "plain",
+            other => other,
+        };
+        let other = cargo.plan.inherited_from.as_ref().map(|target| target.join("nondex"));
+        let homes = other.iter().map(Utf8PathBuf::as_path).chain([ours]);
+        let named = |home: &Utf8Path| {
+            [(home.join(own), self.key(cargo)), (home.join(usual), self.key_of_others(cargo))]
+        };
+        homes.flat_map(named).collect()
+    }
+
     /// Returns the key that identifies builds with this instrumentation, which cargo does not see.
     pub(super) fn key(&self, cargo: &Cargo<'_>) -> String {
+        let accesses = if self.races { " accesses are calls" } else { "" };
+        self.key_of_others(cargo) + accesses
+    }
+
+    /// Returns the part of the key that concerns crates which are not the project's own.
+    fn key_of_others(&self, cargo: &Cargo<'_>) -> String {
         let runtime = self.runtime.as_ref();
         [
             runtime.map_or("", |runtime| &runtime.content),
             self.rustix.key(),
             if self.atomics_are_calls { " atomics are calls" } else { "" },
             cargo.entropy.as_ref().map_or("", |_| " seeded"),
-            if self.races { " accesses are calls" } else { "" },
         ]
         .concat()
     }

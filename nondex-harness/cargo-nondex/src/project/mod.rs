@@ -21,6 +21,7 @@ mod entry;
 mod folder;
 mod foundation;
 mod graph;
+mod inherited;
 mod instrumentation;
 pub mod intercept;
 mod listing;

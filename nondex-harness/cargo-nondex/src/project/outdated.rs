@@ -15,7 +15,7 @@ pub(super) const REBUILT: &str = "rebuilt";
 const VARIED: &str = "nondex-varied";
 
 /// Name of the folder in which cargo keeps the fingerprints of built packages.
-const FINGERPRINTS: &str = ".fingerprint";
+pub(super) const FINGERPRINTS: &str = ".fingerprint";
 
 /// Makes cargo rebuild these packages in a build folder, and those that the previous build there
 /// varied. Every build in the folder varies something, so no build relies on the previous contents.
@@ -42,7 +42,7 @@ pub(super) fn outdate(folder: &Utf8Path, packages: &[String]) -> io::Result<()> 
 }
 
 /// Returns the folders of profiles in a target directory, for the host and for named targets.
-fn profiles(target: &Utf8Path) -> Vec<Utf8PathBuf> {
+pub(super) fn profiles(target: &Utf8Path) -> Vec<Utf8PathBuf> {
     let mut all = entries(target);
     let second: Vec<Utf8PathBuf> = all.iter().flat_map(|one| entries(one)).collect();
     all.extend(second);
@@ -51,7 +51,7 @@ fn profiles(target: &Utf8Path) -> Vec<Utf8PathBuf> {
 }
 
 /// Returns the package of a folder that cargo names by the package and a hash.
-fn package_of(folder: &Utf8Path) -> &str {
+pub(super) fn package_of(folder: &Utf8Path) -> &str {
     let name = folder.file_name().unwrap_or_default();
     name.rsplit_once('-').map_or(name, |(package, _)| package)
 }

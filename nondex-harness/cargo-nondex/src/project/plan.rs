@@ -165,6 +165,9 @@ pub struct BuildPlan {
     /// Whether the project's own crates record which of their code runs.
     #[serde(skip)]
     pub covered: bool,
+    /// Target directory with another build of the project, whose dependencies may be reused.
+    #[serde(skip)]
+    pub inherited_from: Option<Utf8PathBuf>,
     /// Archive with the built tests, if nothing is built.
     #[serde(skip)]
     pub archive: Option<Folders>,

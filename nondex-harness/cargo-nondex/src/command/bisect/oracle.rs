@@ -81,6 +81,7 @@ impl<'a> Oracle<'a> {
             manifest_path: Some(copy.workspace().join("Cargo.toml")),
             directory: copy.workspace().to_owned(),
             target_dir: Some(target.clone()),
+            inherited_from: Some(place.target_dir.clone()),
             packages: category.packages(&test.package),
             workspace: false,
             exclude: Vec::new(),

@@ -79,6 +79,7 @@ impl<'a> Base<'a> {
         let plan = BuildPlan {
             manifest_path: Some(copy.workspace().join("Cargo.toml")),
             target_dir: Some(folder.join("target")),
+            inherited_from: Some(self.now.target_dir.clone()),
             ..self.session.plain.plan.written(root).in_workspace(copy.workspace())
         };
         project::build(&plan, self.session.console.quiet)
