@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// Folders of the driver, and its files next to them, from the top layer down. Each has the list of
 /// those that it may depend on.
-const DRIVER: [(&str, &[&str]); 19] = [
+const DRIVER: [(&str, &[&str]); 20] = [
     (
         "command",
         &[
@@ -26,6 +26,7 @@ const DRIVER: [(&str, &[&str]); 19] = [
             "statistics",
             "file",
             "atomic_file",
+            "interruption",
             "program",
         ],
     ),
@@ -34,11 +35,12 @@ const DRIVER: [(&str, &[&str]); 19] = [
     ("campaign", &["report", "pool", "judge", "project", "error", "atomic_file"]),
     ("findings", &["report", "project", "shell", "error", "file", "atomic_file", "toml_error"]),
     ("report", &["judge", "project", "shell", "error", "exit_code", "statistics", "atomic_file"]),
-    ("project", &["error", "exit_code", "pool", "file", "atomic_file", "program"]),
+    ("project", &["error", "exit_code", "pool", "file", "atomic_file", "interruption", "program"]),
     ("repository", &["error"]),
     ("file", &["error"]),
     ("atomic_file", &["error"]),
-    ("program", &[]),
+    ("program", &["interruption"]),
+    ("interruption", &[]),
     ("error", &["exit_code"]),
     ("shell", &[]),
     ("exit_code", &[]),

@@ -1,6 +1,7 @@
 //! Interrupted runs, and several runs at the same time.
 
 use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -184,6 +185,30 @@ fn a_signal_for_the_driver_alone_ends_its_command_and_shows_in_the_exit_code() {
         kill(driver, Signal::SIGTERM).unwrap();
         assert_eq!(Output::of(child).code, Some(expected), "{script}");
         fs::remove_file(&started).unwrap();
+    }
+}
+
+#[test]
+fn a_signal_for_the_driver_alone_ends_its_wait_for_another_process() {
+    let fixture = Fixture::new("no-tests");
+    Nondex::run_in(&fixture.path("")).run().expect(ExitCode::NoTests);
+    let build = fixture.path("target/nondex/build");
+    let of_cargo: Vec<_> = fs::read_dir(&build)
+        .unwrap()
+        .map(|entry| entry.unwrap().path().join("debug/.cargo-lock"))
+        .filter(|lock| lock.exists())
+        .collect();
+    assert!(!of_cargo.is_empty());
+    for locks in [vec![build.with_extension("lock")], of_cargo] {
+        let held: Vec<File> = locks.iter().map(|lock| File::open(lock).unwrap()).collect();
+        held.iter().for_each(|lock| lock.lock().unwrap());
+        let mut child = Nondex::run_in(&fixture.path("")).spawn();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+        assert!(lines.any(|line| line.contains("Blocking waiting for")), "{locks:?}");
+        kill(Pid::from_raw(i32::try_from(child.id()).unwrap()), Signal::SIGTERM).unwrap();
+        wait_until("the command ends", || child.try_wait().unwrap().is_some());
+        assert_eq!(child.wait().unwrap().code(), Some(ExitCode::BuildFailed as i32), "{locks:?}");
+        assert!(lines.any(|line| line.contains("interrupted while")), "{locks:?}");
     }
 }
 

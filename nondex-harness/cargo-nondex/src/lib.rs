@@ -14,6 +14,7 @@ pub mod error;
 pub mod exit_code;
 pub mod file;
 pub mod findings;
+pub mod interruption;
 pub mod nearest;
 pub mod pool;
 pub mod program;

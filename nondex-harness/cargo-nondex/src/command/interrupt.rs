@@ -15,6 +15,7 @@ use signal_hook::low_level::pipe;
 use crate::campaign::StopFlag;
 use crate::campaign::process::guardian;
 use crate::error::{Error, Result};
+use crate::interruption;
 
 /// Exit code of a process that a signal ended, minus the signal's number, as in a shell.
 pub(super) const SIGNAL_BASE: i32 = 128;
@@ -40,6 +41,7 @@ pub(super) fn install() -> Result<StopFlag> {
     for signal in [SIGINT, SIGTERM] {
         flag::register_conditional_shutdown(signal, SIGNAL_BASE + signal, Arc::clone(&is_second))
             .and_then(|_| flag::register(signal, stop.handle()))
+            .and_then(|_| flag::register(signal, interruption::flag()))
             .and_then(|_| pipe::register(signal, sender.try_clone()?))
             .map_err(|error| Error::setup(format!("failed to handle signal {signal}: {error}")))?;
     }

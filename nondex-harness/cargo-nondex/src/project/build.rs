@@ -25,6 +25,7 @@ use super::started::{self, Started};
 use super::suite::{Suite, TestBinary};
 use super::toolchain::{NEWEST, Toolchain};
 use crate::error::{Error, Result};
+use crate::interruption;
 
 /// Builds the selected tests, finds out how cargo would start each executable, and lists its tests.
 /// If the plan names an archive, takes the tests from the archive instead.
@@ -41,6 +42,9 @@ pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
         return archive::project(extracted, plan, quiet);
     }
     let failed = match build_over(plan, quiet, true) {
+        Err(_) if interruption::is_set() => {
+            return Err(Error::build("interrupted while the tests were built"));
+        }
         Err(failed) if plan.mode == Mode::Program && failed.to_string() == UNBUILT => failed,
         built => return built,
     };

@@ -19,6 +19,7 @@ use super::preload::{self, EntropyLibrary};
 use super::suite::{Harness, TestBinary, binary_id, kind};
 use super::toolchain::{self, own};
 use crate::error::{Error, Result};
+use crate::interruption::Passed;
 use crate::program;
 
 /// Message of an error whose reason cargo has printed.
@@ -226,6 +227,7 @@ impl<'a> Cargo<'a> {
         let mut cargo = spawned
             .map_err(|e| Error::setup(program::not_run(&self.foundation.toolchain.cargo, &e)))?;
         let stdout = cargo.stdout.take().expect("stdout is piped");
+        let passed = Passed::to(&cargo);
         let mut artifacts = Artifacts::default();
         for message in Message::parse_stream(BufReader::new(stdout)) {
             let message = message
@@ -252,6 +254,7 @@ impl<'a> Cargo<'a> {
                 _ => {}
             }
         }
+        drop(passed);
         let status =
             cargo.wait().map_err(|e| Error::build(format!("failed to wait for cargo: {e}")))?;
         if status.success() {

@@ -12,6 +12,7 @@ use std::io;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::error::{Error, Result};
+use crate::interruption;
 
 /// Name of the file with the key of the folder's contents. It is written before cargo builds
 /// anything.
@@ -111,12 +112,7 @@ fn lock(folder: &Utf8Path, is_only: bool, quiet: bool) -> io::Result<Option<File
                     "    Blocking waiting for another version of cargo nondex that uses `{folder}`"
                 );
             }
-            if is_only {
-                file.lock()?;
-            } else {
-                file.lock_shared()?;
-            }
-            Ok(Some(file))
+            interruption::lock(file, is_only).map(Some)
         }
     }
 }

@@ -23,6 +23,7 @@ use super::plan::{BuildPlan, Doctests, Mode, Varied};
 use super::preload::EntropyLibrary;
 use super::scratch::Scratch;
 use crate::error::{Error, Result};
+use crate::interruption;
 
 /// Number of seeds that a program is tried with if it makes the same under all of them. Two
 /// elements have the same order under all of them with a probability of 1/128.
@@ -183,10 +184,10 @@ impl Rebuilds {
 
     /// Waits until no other process compares builds of the project, because each build replaces the
     /// previous one. The lock lasts as long as the file is open. Returns `None` if the file system
-    /// has no locks.
+    /// has no locks, or the user interrupts the command.
     pub fn lock(&self) -> Option<File> {
         let file = File::create(self.home.join(format!("{REBUILT}.only"))).ok()?;
-        file.lock().is_ok().then_some(file)
+        interruption::lock(file, true).ok()
     }
 
     /// Makes a plain build of the tests, with random bytes from `seed` for one program. If chance

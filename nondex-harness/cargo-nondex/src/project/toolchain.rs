@@ -154,7 +154,7 @@ fn release(version: &str) -> Option<[u32; 2]> {
 /// Returns an error if the command cannot be run, fails, or prints something that is not UTF-8.
 pub(super) fn stdout(command: &mut Command) -> Result<String> {
     let name = command.get_program().display().to_string();
-    let output = program::output(command).map_err(Error::setup)?;
+    let output = program::interruptible(command).map_err(Error::setup)?;
     if !output.status.success() {
         let stderr = String::from_utf8_lossy(&output.stderr);
         return Err(Error::setup(format!(

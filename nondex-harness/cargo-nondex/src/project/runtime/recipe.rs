@@ -11,6 +11,7 @@ use nondex_core::hash;
 
 use super::kept::Manifest;
 use crate::error::{Error, Result};
+use crate::interruption::Passed;
 use crate::program;
 use crate::project::atomics;
 use crate::project::toolchain::{Toolchain, own};
@@ -172,6 +173,7 @@ impl Recipe<'_> {
             .spawn()
             .map_err(failed)?;
         let stderr = child.stderr.take().expect("stderr is piped");
+        let passed = Passed::to(&child);
         let mut messages = String::new();
         for line in BufReader::new(stderr).lines() {
             let line = line.map_err(failed)?;
@@ -188,6 +190,7 @@ impl Recipe<'_> {
                 }
             }
         }
+        drop(passed);
         let status = child.wait().map_err(failed)?;
         if status.signal().is_some() {
             return Err(Error::build("interrupted while the runtime was built"));
