@@ -136,7 +136,25 @@ impl<'a> Oracle<'a> {
             return Ok(Some(Trial::new(Tried::Skipped, error.to_string())));
         }
         self.builds += 1;
-        let built = project::build(&self.plan_here(), self.quiet);
+        let plan = self.plan_here();
+        // The test is mostly where it is now, and other targets may take long to build.
+        let own = self.own_target().filter(|_| !plan.workspace);
+        if let Some(targets) = own {
+            let plan = BuildPlan { targets, ..plan.clone() };
+            if let Ok(project) = project::build(&plan, self.quiet)
+                && let Some((suite, case)) = self.find(&project)
+            {
+                let trial = self.trial(&project, (suite, case), thoroughly)?;
+                // If the test needs programs of other targets, it fails here.
+                if trial.as_ref().is_none_or(|trial| trial.tried != Tried::Skipped) {
+                    return Ok(trial);
+                }
+            }
+            if self.stop.is_set() {
+                return Ok(None);
+            }
+        }
+        let built = project::build(&plan, self.quiet);
         if self.stop.is_set() {
             return Ok(None);
         }
@@ -148,8 +166,7 @@ impl<'a> Oracle<'a> {
                 return Ok(Some(Trial::new(Tried::Skipped, first)));
             }
         };
-        let named = |suite| self.named(suite, &self.test.name);
-        let Some((suite, case)) = find(&project, &self.test.binary, named) else {
+        let Some(found) = self.find(&project) else {
             // Before its introduction, the test cannot be flaky. If it was missing for a while
             // later, its state is unknown.
             let introduced = self.introduced.as_ref();
@@ -157,17 +174,36 @@ impl<'a> Oracle<'a> {
             let tried = if is_missing { Tried::Skipped } else { Tried::Stable };
             return Ok(Some(Trial::new(tried, "there is no such test")));
         };
+        self.trial(&project, found, thoroughly)
+    }
+
+    /// Runs the test as its kind of flakiness requires. Returns `None` if it was stopped.
+    fn trial(
+        &mut self,
+        project: &Project,
+        (suite, case): (&Suite, &TestCase),
+        thoroughly: bool,
+    ) -> Result<Option<Trial>> {
         let trial = match self.category.clone() {
             Category::Choices { level, known } => self.by_choices(suite, case, level, known)?,
             Category::Order { before, fails } => {
-                self.by_order(&project, suite, case, &before, fails)
+                self.by_order(project, suite, case, &before, fails)
             }
             Category::Chance { runs } => {
                 let runs = if thoroughly { runs * 3 } else { runs };
-                self.by_chance(&project, suite, case, runs)
+                self.by_chance(project, suite, case, runs)
             }
         };
         Ok(trial.filter(|_| !self.stop.is_set()))
+    }
+
+    /// Returns cargo's arguments for the target that has the test today. Returns `None` if tests of
+    /// other binaries are needed too, or for a doctest.
+    fn own_target(&self) -> Option<Vec<String>> {
+        if matches!(self.category, Category::Order { .. }) {
+            return None;
+        }
+        target_words(&self.test.package, &self.test.binary)
     }
 
     /// Returns the build plan for this commit. Builds the whole workspace if a required package
@@ -184,6 +220,11 @@ impl<'a> Oracle<'a> {
             plan.workspace = true;
         }
         plan
+    }
+
+    /// Finds the test among those of a commit.
+    fn find<'p>(&self, project: &'p Project) -> Option<(&'p Suite, &'p TestCase)> {
+        find(project, &self.test.binary, |suite| self.named(suite, &self.test.name))
     }
 
     /// Returns the test of a binary with this name, or the only test whose function has one of its
@@ -362,4 +403,35 @@ fn find<'p>(
 /// Returns the only item.
 fn only<T>(mut items: impl Iterator<Item = T>) -> Option<T> {
     items.next().filter(|_| items.next().is_none())
+}
+
+/// Returns cargo's arguments for the target of a package with this binary id. Returns `None` for
+/// doctests.
+fn target_words(package: &str, binary: &str) -> Option<Vec<String>> {
+    let target = match binary.strip_prefix(package)? {
+        "" => return Some(vec!["--lib".to_owned()]),
+        target => target.strip_prefix("::")?,
+    };
+    let (kind, name) = target.split_once('/').unwrap_or(("test", target));
+    let is_known = ["test", "bin", "example", "bench"].contains(&kind);
+    is_known.then(|| vec![format!("--{kind}"), name.to_owned()])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_binary_is_built_by_the_arguments_that_select_its_target_only() {
+        for (binary, expected) in [
+            ("shop", Some("--lib")),
+            ("shop::it", Some("--test it")),
+            ("shop::bin/till", Some("--bin till")),
+            ("shop::example/till", Some("--example till")),
+            ("shop::doc/src/lib.rs", None),
+        ] {
+            let words = target_words("shop", binary).map(|words| words.join(" "));
+            assert_eq!(words.as_deref(), expected, "{binary}");
+        }
+    }
 }
