@@ -106,6 +106,21 @@ fn a_dependency_is_compiled_once_for_all_builds_of_a_comparison() {
 }
 
 #[test]
+fn a_test_in_a_renamed_file_is_compared_with_itself() {
+    let test = "#[test]\nfn is_in_order() {\n\
+        let all = std::collections::HashSet::from([1, 2, 3]);\n\
+        assert!(all.into_iter().is_sorted());\n}\n";
+    let project = committed(&[("src/lib.rs", ""), ("tests/before.rs", test)]);
+    fs::rename(project.path("tests/before.rs"), project.path("tests/after.rs")).unwrap();
+    for arguments in [&[][..], &["--test", "after"]] {
+        let report = deflake(&project).args(arguments).run().expect(ExitCode::Ok).report();
+        let (verdict, witness, _) = &blamed(&report)["is_in_order"];
+        let expected = (Blame::Flaky, Some(Witness::Culprit));
+        assert_eq!((*verdict, *witness), expected, "{arguments:?}");
+    }
+}
+
+#[test]
 fn nothing_of_a_repository_changes_when_a_comparison_is_killed() {
     let project = repository();
     edit(&project, "src/lib.rs", &[("    a + b", "    a + b + 1")]);

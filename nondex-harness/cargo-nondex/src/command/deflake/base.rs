@@ -9,10 +9,11 @@ use super::trials::after;
 use crate::campaign::launch::Setting;
 use crate::campaign::{self, Pace, Selected, Silent};
 use crate::error::Result;
+use crate::exit_code::ExitCode;
 use crate::judge::Options;
 use crate::judge::certainty::{MOST, runs_without_failure};
 use crate::judge::change::AtBase;
-use crate::project::{self, BuildPlan, Project, Suite, TestCase};
+use crate::project::{self, BuildPlan, Doctests, Project, Suite, TestCase};
 use crate::report::{TestReport, Verdict};
 use crate::repository::{Copy, Git, former_name};
 
@@ -82,7 +83,42 @@ impl<'a> Base<'a> {
             inherited_from: Some(self.now.target_dir.clone()),
             ..self.session.plain.plan.written(root).in_workspace(copy.workspace())
         };
-        project::build(&plan, self.session.console.quiet)
+        let quiet = self.session.console.quiet;
+        match project::build(&plan, quiet) {
+            // A selected target may have had another name.
+            Err(error) if error.code() == ExitCode::Usage && !plan.targets.is_empty() => {
+                let whole =
+                    BuildPlan { targets: Vec::new(), doctests: Doctests::No, ..plan.clone() };
+                project::build(&whole, quiet).map_err(|_| error)
+            }
+            built => built,
+        }
+    }
+
+    /// Returns the test with one of these `names` in a binary that existed at the base and is gone,
+    /// if the test's own binary did not exist and there is only one such test.
+    fn in_gone_binary<'p>(
+        &self,
+        project: &'p Project,
+        test: &TestReport,
+        names: &[String],
+    ) -> Option<(&'p Suite, &'p TestCase)> {
+        let exists = |id: &String| {
+            self.now.metadata.packages.iter().any(|package| {
+                let mut targets = package.targets.iter();
+                targets.any(|target| project::binary_id(&package.name, target) == *id)
+            })
+        };
+        if project.suites.iter().any(|suite| suite.binary.id == test.binary) {
+            return None;
+        }
+        let mut found = project
+            .suites
+            .iter()
+            .filter(|suite| suite.binary.package == test.package && !exists(&suite.binary.id))
+            .filter_map(|suite| Some((suite, names.iter().find_map(|name| suite.test(name))?)))
+            .filter(|(_, case)| case.doctest.is_none());
+        found.next().filter(|_| found.next().is_none())
     }
 
     /// Returns the outcome of a test that had one of these `names` at the base. Uses the history if
@@ -123,8 +159,10 @@ impl<'a> Base<'a> {
     /// compared.
     fn tried(&self, test: &TestReport, names: &[String], met: bool) -> Result<AtBase> {
         let Some(project) = self.project() else { return Ok(AtBase::Untried) };
-        let mut names = names.iter();
-        let found = names.find_map(|name| project::find(&project.suites, &test.binary, name));
+        let found = names
+            .iter()
+            .find_map(|name| project::find(&project.suites, &test.binary, name))
+            .or_else(|| self.in_gone_binary(project, test, names));
         let gone = |function: &str| {
             project::gone(&project.suites, &self.now.suites, (&test.binary, function))
         };
