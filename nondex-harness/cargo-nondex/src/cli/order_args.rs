@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use clap::Args;
 
 use super::testing_args::{BudgetArgs, TestingArgs};
-use super::values::{one_of, positive};
+use super::values::{one_of, positive, whole};
 use crate::judge::order::{OrderOptions, Shuffle, Strategy};
 
 /// Options of `cargo nondex order`.
@@ -14,7 +14,7 @@ use crate::judge::order::{OrderOptions, Shuffle, Strategy};
 pub struct OrderArgs {
     /// Random orders of the tests of a binary; all orders are tried where there are no more
     /// [default: 10]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>)]
     pub orders: Option<usize>,
 
     /// Runs of a suspected test alone, and after those it depends on, before a verdict [default:
@@ -24,17 +24,17 @@ pub struct OrderArgs {
 
     /// Pairs of tests to try in a binary, each in a fork; none of a binary that has more [default:
     /// 20000, where the budget lasts for all]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>)]
     pub pairs: Option<usize>,
 
     /// Processes with interleaved tests to make in a binary, the most suspicious first
     /// [default: 4 for each test, and 800 at least, while the budget lasts; five times as many if
     /// they take no longer than 10 seconds]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>)]
     pub interleavings: Option<usize>,
 
     /// Seed of the random orders
-    #[arg(long, value_name = "SEED", default_value = "0")]
+    #[arg(long, value_name = "SEED", default_value = "0", value_parser = whole::<u64>)]
     pub seed: u64,
 
     /// What random orders exchange: the tests of each module, whole modules, or all tests
@@ -49,7 +49,7 @@ pub struct OrderArgs {
     pub strategies: Vec<Strategy>,
 
     /// How many processes each search for what one test depends on may take [default: 200]
-    #[arg(long, value_name = "RUNS")]
+    #[arg(long, value_name = "RUNS", value_parser = whole::<usize>)]
     pub search_runs: Option<usize>,
 
     /// Limit of the search.

@@ -11,7 +11,7 @@ use nondex_core::{Level, NetworkMode, Schedule};
 use super::build_args::BuildArgs;
 use super::model_args::ModelArgs;
 use super::project_args::ExtractArgs;
-use super::values::{one_of, positive, seconds};
+use super::values::{one_of, positive, seconds, whole};
 
 /// Options of `cargo nondex replay`.
 #[derive(Args, Clone, Debug)]
@@ -27,7 +27,7 @@ pub struct ReplayArgs {
     pub level: Option<Level>,
 
     /// Run the test with this seed
-    #[arg(long, value_name = "SEED", requires = "level")]
+    #[arg(long, value_name = "SEED", requires = "level", value_parser = whole::<u64>)]
     pub seed: Option<u64>,
 
     /// Meaning of the seed: orders of a covering design, random orders, or a list of preemptions
@@ -50,7 +50,7 @@ pub struct ReplayArgs {
 
     /// Maximum number of operations of the test's threads while they are scheduled [default:
     /// 10000000]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>)]
     pub max_steps: Option<u64>,
 
     /// Run the test of `--after` in the middle of the test, at an access to this: `static:PATH`,
@@ -59,7 +59,7 @@ pub struct ReplayArgs {
     pub state: Option<String>,
 
     /// Access of the outer test to this state at which the inner test runs, from 0
-    #[arg(long, value_name = "N", requires = "state")]
+    #[arg(long, value_name = "N", requires = "state", value_parser = whole::<u64>)]
     pub interrupt_at: Option<u64>,
 
     /// The test is the inner one: it runs in the middle of the test of `--after`
@@ -67,7 +67,7 @@ pub struct ReplayArgs {
     pub inner: bool,
 
     /// Access of the inner test at which it waits until the outer test has ended, from 0
-    #[arg(long, value_name = "N", requires = "interrupt_at")]
+    #[arg(long, value_name = "N", requires = "interrupt_at", value_parser = whole::<u64>)]
     pub pause_at: Option<u64>,
 
     /// Network mode of the run

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 
 use super::build_args::LocationArgs;
 use super::output_args::FileArgs;
-use super::values::one_of;
+use super::values::{one_of, whole};
 use crate::findings::DEFAULT_FILE;
 use crate::findings::known::date;
 use crate::findings::skip_list::Distribution;
@@ -111,7 +111,7 @@ pub struct ExplainArgs {
     pub finding: String,
 
     /// How many runs the search may take, those that were made before included
-    #[arg(long, value_name = "RUNS", default_value = "2000")]
+    #[arg(long, value_name = "RUNS", default_value = "2000", value_parser = whole::<usize>)]
     pub search_runs: usize,
 
     /// Take the finding from this report, such as one that a CI job wrote
@@ -140,7 +140,7 @@ pub struct BisectArgs {
     pub bad: String,
 
     /// Number of seeds at each commit, in addition to the one that is known to make it fail
-    #[arg(long, value_name = "N", default_value = "10")]
+    #[arg(long, value_name = "N", default_value = "10", value_parser = whole::<u64>)]
     pub seeds: u64,
 
     /// Take the finding from this report, such as one that a CI job wrote

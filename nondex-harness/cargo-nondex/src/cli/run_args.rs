@@ -8,7 +8,7 @@ use nondex_core::{Level, Schedule};
 
 use super::seeds::Seeds;
 use super::testing_args::{BudgetArgs, TestingArgs};
-use super::values::{Switch as _, drawn, positive};
+use super::values::{Switch as _, drawn, positive, whole};
 use crate::judge::options::DEFAULT_SEEDS;
 use crate::judge::reruns::RerunCounts;
 
@@ -22,7 +22,7 @@ pub struct RunArgs {
     pub seeds: Option<Seeds>,
 
     /// The one seed to try
-    #[arg(long, value_name = "SEED", conflicts_with = "seeds")]
+    #[arg(long, value_name = "SEED", conflicts_with = "seeds", value_parser = whole::<u64>)]
     pub seed: Option<u64>,
 
     /// Orders of the first seeds: those of a covering design, or random ones as for all other seeds
@@ -45,7 +45,7 @@ pub struct RunArgs {
 
     /// Maximum number of operations of a test's threads while they are scheduled [default:
     /// 10000000]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>)]
     pub max_steps: Option<u64>,
 
     /// Run every test at every seed and level, even where the outcome is known already, and wait
@@ -55,11 +55,11 @@ pub struct RunArgs {
 
     /// Run a test under all orders, and under all schedules with few preemptions, if there are no
     /// more than this [default: the number of seeds]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>)]
     pub exhaustive: Option<u64>,
 
     /// How many runs the search for the culprits of one test may take [default: 200]
-    #[arg(long, value_name = "RUNS")]
+    #[arg(long, value_name = "RUNS", value_parser = whole::<usize>)]
     pub search_runs: Option<usize>,
 
     /// Limit of the search.
@@ -132,7 +132,7 @@ impl RunArgs {
 #[command(next_help_heading = "Check options")]
 pub struct CheckArgs {
     /// Random orders of the tests of a binary [default: 10]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>)]
     pub orders: Option<usize>,
 
     /// Report how each failing test is related to the change since this commit, as `deflake` does
@@ -149,16 +149,16 @@ pub struct CheckArgs {
 #[command(next_help_heading = "Classify options")]
 pub struct ClassifyArgs {
     /// Runs alone, in canonical order, of a test that nothing made fail
-    #[arg(long, value_name = "N", default_value = "100")]
+    #[arg(long, value_name = "N", default_value = "100", value_parser = whole::<u64>)]
     pub alone: u64,
 
     /// Runs of it at random addresses, on one processor, under load, and in a clean environment,
     /// each; three at most in another time zone and locale
-    #[arg(long, value_name = "N", default_value = "20")]
+    #[arg(long, value_name = "N", default_value = "20", value_parser = whole::<u64>)]
     pub circumstances: u64,
 
     /// Runs of it in a plain build
-    #[arg(long, value_name = "N", default_value = "100")]
+    #[arg(long, value_name = "N", default_value = "100", value_parser = whole::<u64>)]
     pub natural: u64,
 
     /// Options of the campaign that comes first.

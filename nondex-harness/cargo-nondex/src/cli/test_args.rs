@@ -10,7 +10,7 @@ use clap::{Arg, Args};
 use super::run_args::RunArgs;
 use super::seeds::Seeds;
 use super::testing_args::{BudgetArgs, TestingArgs};
-use super::values::{MaxFail, Switch as _};
+use super::values::{MaxFail, Switch as _, whole};
 use crate::judge::world::World;
 
 /// Options of `cargo nondex test`.
@@ -106,7 +106,7 @@ impl TestArgs {
 #[command(next_help_heading = "Test options")]
 pub struct WorldArgs {
     /// Make the choices of this seed, at level STD, in place of those of canonical order
-    #[arg(long, value_name = "SEED")]
+    #[arg(long, value_name = "SEED", value_parser = whole::<u64>)]
     pub seed: Option<u64>,
 
     /// Leave threads to the operating system, and time to the clock
@@ -115,7 +115,7 @@ pub struct WorldArgs {
 
     /// Maximum number of operations of a test's threads while they are scheduled [default:
     /// 10000000]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>)]
     pub max_steps: Option<u64>,
 }
 

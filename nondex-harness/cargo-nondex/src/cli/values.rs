@@ -43,6 +43,11 @@ pub(crate) fn positive<N: FromStr>(text: &str) -> Result<N, String> {
     text.parse().map_err(|_| "expected a whole number of at least 1".to_owned())
 }
 
+/// Parses a whole number. clap's own message does not name what it expects.
+pub(crate) fn whole<N: std::str::FromStr>(text: &str) -> Result<N, String> {
+    text.parse().map_err(|_| "expected a whole number below 2^64".to_owned())
+}
+
 /// Parses a number of parallel jobs in the format of cargo and nextest. A negative number is
 /// subtracted from the number of processors.
 pub(crate) fn processors(text: &str) -> Result<NonZeroUsize, String> {
