@@ -107,11 +107,12 @@ fn help_is_a_command_as_in_cargo() {
 
 #[test]
 fn a_variable_is_checked_as_its_option_is_and_named() {
-    for (name, value) in [
-        ("NONDEX_SEEDS", "ten"),
-        ("NONDEX_LEVELS", "STD,FUL"),
-        ("NONDEX_STRICT", "maybe"),
-        ("NONDEX_JOBS", "0"),
+    for (name, value, expected) in [
+        ("NONDEX_SEEDS", "ten", "expected a number of seeds"),
+        ("NONDEX_LEVELS", "STD,FUL", "expected one of STD, ONE"),
+        ("NONDEX_STRICT", "maybe", "expected `true` or `false`"),
+        ("NONDEX_JOBS", "0", "expected a whole number of at least 1"),
+        ("NONDEX_MAX_STEPS", "many", "expected a whole number"),
     ] {
         let output = nondex(fixture()).env(name, value).output().unwrap();
         assert_eq!(output.status.code(), Some(96), "{name}: {}", stderr(&output));
@@ -120,6 +121,7 @@ fn a_variable_is_checked_as_its_option_is_and_named() {
             "{name}: {}",
             stderr(&output)
         );
+        assert!(stderr(&output).contains(expected), "{name}: {}", stderr(&output));
     }
 }
 

@@ -99,6 +99,9 @@ fn value(key: &str, text: &str) -> Result<Value, String> {
         let table = toml::Table::from_iter([(key.to_owned(), value.clone())]);
         match table.try_into::<Settings>() {
             Ok(_) => return Ok(value),
+            Err(error) if error.message().ends_with("expected a boolean") => {
+                "expected `true` or `false`".clone_into(&mut why);
+            }
             Err(error) => error.message().clone_into(&mut why),
         }
     }
@@ -118,9 +121,12 @@ fn unknown(name: &str) -> Option<String> {
         return None;
     }
     known.push(project::runtime::CACHE_VARIABLE.to_owned());
-    let hint = nearest::nearest(name, known.iter().map(String::as_str)).map_or_else(
+    // The common prefix would make any two short names similar.
+    let own = |name: &str| name.trim_start_matches(PREFIX).to_owned();
+    let known: Vec<String> = known.iter().map(|known| own(known)).collect();
+    let hint = nearest::nearest(&own(name), known.iter().map(String::as_str)).map_or_else(
         || "`cargo nondex --help` lists them".to_owned(),
-        |nearest| format!("did you mean `{nearest}`?"),
+        |nearest| format!("did you mean `{PREFIX}{nearest}`?"),
     );
     Some(format!("no variable is called `{name}`: {hint}"))
 }
@@ -143,6 +149,10 @@ mod tests {
                      `nondex`; \
                      here it is `NONDEX_LEVELS`",
                 ),
+            ),
+            (
+                "NONDEX_FOO",
+                Some("no variable is called `NONDEX_FOO`: `cargo nondex --help` lists them"),
             ),
             ("NONDEX_SEEDS", None),
             ("NONDEX_CACHE_DIR", None),
