@@ -32,6 +32,37 @@ fn explained(message: &str, text: &str, span: &Range<usize>) -> String {
     let start = text[..span.start].rfind('\n').map_or(0, |end| end + 1);
     let line = text[start..].lines().next().unwrap_or_default().trim();
     // At a missing value, the parser is at the end of the line.
-    let message = message.replace("missing field", "missing key").replace('\n', ", ");
-    format!("`{line}`: {message}")
+    format!("`{line}`: {}", in_one_line(&message.replace("missing field", "missing key")))
+}
+
+/// Joins the lines of a message. Indented lines are left out: they repeat the text with carets
+/// below it, which is unreadable on one line.
+fn in_one_line(message: &str) -> String {
+    let mut joined = String::new();
+    for line in message.lines().filter(|line| !line.starts_with(' ')) {
+        if !joined.is_empty() {
+            joined.push_str(if joined.ends_with(':') { " " } else { ", " });
+        }
+        joined.push_str(line.strip_prefix("error: ").unwrap_or(line));
+    }
+    joined
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_of_several_lines_is_shown_on_one_without_its_excerpt() {
+        for (message, expected) in [
+            ("unclosed array\nexpected `]`", "unclosed array, expected `]`"),
+            ("unknown predicate `tset`\n  tset(x)\n  ^^^^", "unknown predicate `tset`"),
+            (
+                "regex parse error:\n    [\n    ^\nerror: unclosed character class",
+                "regex parse error: unclosed character class",
+            ),
+        ] {
+            assert_eq!(in_one_line(message), expected);
+        }
+    }
 }
