@@ -147,6 +147,9 @@ fn add(args: &KnownAddArgs, console: &Console) -> Result<ExitCode> {
     let sources = Sources::of_user(&folders.workspace_root);
     let reason = args.reason.as_deref().unwrap_or(UNEXAMINED);
     let expires = args.expires.unwrap_or_else(usual_expiry);
+    if expires < date::today() {
+        console.warning(&format!("{expires} is over: the entry is overdue at once"));
+    }
     for test in &tests {
         let entry =
             KnownEntry { link: args.link.clone(), ..entry(test, &sources, reason, expires) };
@@ -154,7 +157,7 @@ fn add(args: &KnownAddArgs, console: &Console) -> Result<ExitCode> {
         console.status("Added", &format!("{} to {KNOWN_FILE}, as {}", test.id, test.verdict));
     }
     if tests.is_empty() {
-        console.note("nothing to add: no finding fails the last run");
+        console.note("nothing to add: no flaky test fails the last run");
         return Ok(ExitCode::Ok);
     }
     known.write(&path)?;
