@@ -77,7 +77,8 @@ pub(super) fn text(file: &Utf8Path, member: &str) -> Result<String> {
     command.args(["--extract", "--file", file.as_str(), "--force-local"]);
     // `tar` stops at the first occurrence, and does not read the rest of the file.
     command.args(["--to-stdout", "--occurrence=1", member]);
-    let output = run(command, &format!("failed to read `{file}`"))?;
+    let expected = "expected an archive of `cargo nondex archive`";
+    let output = run(command, &format!("failed to read `{file}`, {expected}"))?;
     String::from_utf8(output.stdout)
         .map_err(|_| Error::setup(format!("`{file}` is not an archive")))
 }
@@ -95,8 +96,10 @@ fn run(mut command: Command, failed: &str) -> Result<Output> {
         return Ok(output);
     }
     let stderr = String::from_utf8_lossy(&output.stderr);
-    let first = stderr.lines().next().unwrap_or_default();
-    Err(Error::setup(format!("{failed}: {first}")))
+    // gzip begins its messages with an empty line.
+    let first = stderr.lines().find(|line| !line.trim().is_empty());
+    let why = first.map_or_else(|| format!("`tar` failed: {}", output.status), str::to_owned);
+    Err(Error::setup(format!("{failed}: {why}")))
 }
 
 #[cfg(test)]
@@ -129,7 +132,21 @@ mod tests {
             assert_eq!(found.unwrap(), "content");
             let error = text(&file, "other").unwrap_err().to_string();
             assert!(error.contains("other: Not found in archive"), "{error}");
+            assert!(error.contains("expected an archive of `cargo nondex archive`"), "{error}");
         }
+    }
+
+    #[test]
+    fn an_archive_that_is_cut_off_is_refused_with_a_reason() {
+        let temporary = tempfile::tempdir().unwrap();
+        let root = Utf8Path::from_path(temporary.path()).unwrap();
+        fs::write(root.join("first"), "content").unwrap();
+        let file = root.join("it.tar.gz");
+        create(&file, root, &["first".to_owned()]).unwrap();
+        let whole = fs::read(&file).unwrap();
+        fs::write(&file, &whole[..whole.len() / 2]).unwrap();
+        let error = text(&file, "first").unwrap_err().to_string();
+        assert!(!error.trim_end().ends_with(':'), "{error}");
     }
 
     #[test]
