@@ -142,7 +142,7 @@ impl Progress for Display<'_> {
             let Counts { judged, tests, runs, .. } = *counts;
             let runs = plural(runs, "run");
             let left = counts.still(self.every_seed);
-            let message = format!("{judged} of {tests} tests are judged, after {runs}{left}");
+            let message = format!("{judged} of {tests} tests judged after {runs}{left}");
             self.console.status("Running", &message);
         }
     }

@@ -30,10 +30,13 @@ pub(super) fn plan(selected: &[Selected<'_>], options: &Options) -> String {
             levels.join(", ")
         )
     };
-    let budget = options.budget_factor.map_or_else(String::new, |factor| {
-        let every = if options.every_seed { "every seed; the rest " } else { "" };
-        format!("; {every}for {factor} times as long as one run of all, or 30 s")
-    });
+    let budget = match options.budget_factor {
+        Some(factor) if !options.seeds.is_empty() => {
+            let every = if options.every_seed { "every seed, the rest " } else { "" };
+            format!("; {every}within {factor} times one run of all, 30 s at least")
+        }
+        _ => String::new(),
+    };
     format!("{tests}{ignored} of {binaries}: {what}{budget}")
 }
 
@@ -62,5 +65,31 @@ fn binaries(selected: &[Selected<'_>]) -> String {
     match selected.len() {
         1 => "1 binary".to_owned(),
         many => format!("{many} binaries"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_without_seeds_announces_no_limit_on_trying_them() {
+        let options = |seeds: &[u64], every_seed| Options {
+            seeds: seeds.to_vec(),
+            budget_factor: Some(10.0),
+            every_seed,
+            ..Options::new(".")
+        };
+        for (options, end) in [
+            (options(&[], true), "2 clean runs each, no seeds"),
+            (options(&[0], false), "; within 10 times one run of all, 30 s at least"),
+            (
+                options(&[0], true),
+                "; every seed, the rest within 10 times one run of all, 30 s at least",
+            ),
+        ] {
+            let plan = plan(&[], &options);
+            assert!(plan.ends_with(end), "{plan}");
+        }
     }
 }
