@@ -113,6 +113,14 @@ fn a_new_project_gets_a_workflow_that_is_green_until_something_new_is_found() {
     let written = fs::read_to_string(&config).unwrap();
     assert!(!written.contains("never"));
 
+    // A report that cannot be read is not mistaken for none.
+    let damaged = project.path("target/nondex/latest");
+    fs::create_dir_all(&damaged).unwrap();
+    fs::write(damaged.join("report.json"), "{").unwrap();
+    let printed = init(&[]);
+    assert!(printed.contains("no known flakes are written: failed to read report"), "{printed}");
+    fs::remove_dir_all(&damaged).unwrap();
+
     // The nightly job draws new seeds and records them.
     fs::write(&config, written.replace("random:40", "random:6")).unwrap();
     let job = |script: &str| Nondex::pasted(&root, &format!("{script} --offline")).run();

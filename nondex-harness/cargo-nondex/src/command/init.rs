@@ -70,12 +70,19 @@ fn write_known(folders: &Folders, force: bool, console: &Console) -> Result<()> 
         console.note(&format!("{path} already exists: --force overwrites it"));
         return Ok(());
     }
-    let Ok(mut report) = store::read_latest(&folders.target_dir) else {
+    if !store::has_latest(&folders.target_dir) {
         console.note(
             "there is no report yet: after a first run, `cargo nondex known add --all` writes \
              its findings as known flakes",
         );
         return Ok(());
+    }
+    let mut report = match store::read_latest(&folders.target_dir) {
+        Ok(report) => report,
+        Err(error) => {
+            console.warning(&format!("no known flakes are written: {error}"));
+            return Ok(());
+        }
     };
     let expires = known::usual_expiry();
     // An empty list removes the marks of known flakes from the report. So the new file lists all

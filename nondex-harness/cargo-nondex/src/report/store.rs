@@ -158,13 +158,18 @@ fn unwritable(path: &Utf8Path, error: &io::Error) -> Error {
     Error::setup(format!("failed to write `{path}`: {error}"))
 }
 
+/// Returns whether there is a report of a last run in `target`, readable or not.
+pub fn has_latest(target: &Utf8Path) -> bool {
+    latest(&target.join("nondex")).exists()
+}
+
 /// Reads the report of the last run in `target`.
 ///
 /// # Errors
 /// Returns the errors of [`read`], or a set-up error with advice if there is no report.
 pub fn read_latest(target: &Utf8Path) -> Result<Report> {
     let path = latest(&target.join("nondex"));
-    if !path.exists() {
+    if !has_latest(target) {
         return Err(Error::setup(format!(
             "there is no report at `{path}`: run `cargo nondex` first"
         )));
