@@ -44,7 +44,7 @@ pub(crate) fn positive<N: FromStr>(text: &str) -> Result<N, String> {
 }
 
 /// Parses a whole number. clap's own message does not name what it expects.
-pub(crate) fn whole<N: std::str::FromStr>(text: &str) -> Result<N, String> {
+pub(crate) fn whole<N: FromStr>(text: &str) -> Result<N, String> {
     text.parse().map_err(|_| "expected a whole number below 2^64".to_owned())
 }
 

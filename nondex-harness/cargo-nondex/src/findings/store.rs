@@ -93,11 +93,10 @@ impl Store {
             return Ok(found.clone());
         }
         let folder = &self.directory;
-        Err(Error::usage(match text {
-            "latest" => format!("there is no finding in `{folder}`: run `cargo nondex` first"),
-            _ => format!(
-                "no finding `{text}` in `{folder}`; `cargo nondex report --list` lists them"
-            ),
+        Err(Error::usage(if findings.is_empty() {
+            format!("there is no finding in `{folder}`: run `cargo nondex` first")
+        } else {
+            format!("no finding `{text}` in `{folder}`; `cargo nondex report --list` lists them")
         }))
     }
 
@@ -148,6 +147,10 @@ mod tests {
     fn findings_are_read_back_as_they_were_written_newest_and_most_telling_first() {
         let (_directory, store) = store();
         assert_eq!(store.all().unwrap(), (vec![], vec![]));
+        for text in ["latest", "a"] {
+            let error = store.find(text).unwrap_err().to_string();
+            assert!(error.contains("run `cargo nondex` first"), "{error}");
+        }
         let old = finding("a", Level::Std, 1);
         let other = Finding { found: 2, primary: false, ..finding("a", Level::Std, 2) };
         let primary = Finding { found: 2, ..finding("z", Level::Full, 3) };
