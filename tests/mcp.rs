@@ -224,9 +224,24 @@ fn what_is_not_there_is_an_error_that_names_what_is() {
     assert!(message.contains("shop$first_is_a"), "{message}");
     let message = client.failure("replay", &json!({ "finding": "nothing" }));
     assert!(message.starts_with("error: ") && message.contains("nothing"), "{message}");
-    for (tool, arguments) in [("guess", json!({})), ("why", json!({ "finding": 3 }))] {
+    for (tool, arguments, expected) in [
+        (
+            "guess",
+            json!({}),
+            "no tool is called `guess`; there are: findings, why, replay, confirm",
+        ),
+        ("why", json!({ "finding": 3 }), "wrong arguments of `why`"),
+        ("why", json!({}), "it takes `finding` (string)"),
+        (
+            "replay",
+            json!({ "finding": "first_is_a", "runs": 0 }),
+            "expected a whole number of at least 1; it takes `finding` (string), `runs` (integer)",
+        ),
+    ] {
         let response = client.call(tool, &arguments);
         assert_eq!(response["error"]["code"], -32602, "{response:#}");
+        let message = response["error"]["message"].as_str().unwrap();
+        assert!(message.contains(expected), "{message}");
     }
 
     // A call that would never end stops when the client closes the connection.

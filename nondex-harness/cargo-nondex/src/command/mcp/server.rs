@@ -13,7 +13,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
 use serde_json::{Value, json};
 use tokio::runtime::Builder;
 
-use super::tools::{Answer, Call, Tools, descriptions, parsed};
+use super::tools::{Answer, Call, Tools, descriptions, parsed, refused};
 use crate::error::{Error, Result};
 
 /// Instructions that a client may show to its model.
@@ -74,7 +74,7 @@ impl ServerHandler for Server {
         let arguments = request.arguments.unwrap_or_default();
         let call = json!({ "name": request.name, "arguments": arguments });
         let tool_call: Call = serde_json::from_value(call)
-            .map_err(|e| ErrorData::invalid_params(e.to_string(), None))?;
+            .map_err(|e| ErrorData::invalid_params(refused(&request.name, &e), None))?;
         let answer = context.ct.run_until_cancelled(self.answered(&tool_call)).await;
         let result = match answer {
             Some(Ok(value)) => CallToolResult::structured(value),

@@ -113,6 +113,26 @@ pub(super) fn descriptions() -> [Description; 4] {
     ]
 }
 
+/// Returns the message about a call that cannot be read: the known tools if there is no such tool,
+/// or else what is wrong and the arguments of the tool.
+pub(super) fn refused(tool: &str, error: &serde_json::Error) -> String {
+    let tools = descriptions();
+    let Some((_, _, schema)) = tools.iter().find(|(name, ..)| *name == tool) else {
+        let names = tools.each_ref().map(|(name, ..)| *name).join(", ");
+        return format!("no tool is called `{tool}`; there are: {names}");
+    };
+    let arguments: Vec<String> = schema["properties"]
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(name, value)| format!("`{name}` ({})", value["type"].as_str().unwrap_or_default()))
+        .collect();
+    let expected =
+        if arguments.is_empty() { "no arguments".to_owned() } else { arguments.join(", ") };
+    let error = error.to_string().replace("a nonzero u32", "a whole number of at least 1");
+    format!("wrong arguments of `{tool}`: {error}; it takes {expected}")
+}
+
 /// Result of a call, or the process that must end first.
 pub(super) enum Answer {
     /// Result.
