@@ -88,7 +88,8 @@ fn status(test: &TestReport, report: &Report, view: &View<'_>) -> TestCaseStatus
             let why = match (test.notes.as_slice(), report.partial) {
                 _ if test.cancelled => "other tests had failed".to_owned(),
                 ([], true) => "the run was interrupted".to_owned(),
-                ([], false) => "it was not run".to_owned(),
+                // Any other reason is a note.
+                ([], false) => "it is ignored".to_owned(),
                 (notes, _) => notes.join("; "),
             };
             skipped("not-run", &why)
