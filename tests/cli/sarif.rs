@@ -57,8 +57,9 @@ fn log() -> Type {
     let rule = vec![
         ("id", true, Type::Text),
         ("shortDescription", true, message()),
-        ("fullDescription", false, message()),
-        ("help", false, message()),
+        // The specification does not require these two, but GitHub's code scanning does.
+        ("fullDescription", true, message()),
+        ("help", true, message()),
         ("helpUri", false, Type::Uri),
         ("defaultConfiguration", true, Type::Object(vec![("level", true, level())])),
     ];

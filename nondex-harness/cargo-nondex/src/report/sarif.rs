@@ -17,6 +17,10 @@ const ROOT: &str = "%SRCROOT%";
 /// Key of the fingerprint, with the version of its algorithm.
 const FINGERPRINT: &str = "nondexCause/v1";
 
+/// Help of rules without advice of their own. Code scanning of GitHub requires a help text.
+const HELP: &str = "The message of each result has the advice for its case, and the command that \
+                    reproduces the failure.";
+
 /// Renders the report as a SARIF log. File paths are relative to `%SRCROOT%`, the root of the
 /// repository.
 pub fn render(report: &Report, sources: &Sources) -> String {
@@ -62,8 +66,8 @@ fn descriptor(rule: &Rule, severity: Severity) -> Value {
     json!({
         "id": rule.id,
         "shortDescription": text(&rule.title),
-        "fullDescription": rule.promise.map(text),
-        "help": rule.fix.map(text),
+        "fullDescription": text(rule.promise.unwrap_or(&rule.title)),
+        "help": text(rule.fix.unwrap_or(HELP)),
         "helpUri": rule.url,
         "defaultConfiguration": { "level": severity.name() },
     })
