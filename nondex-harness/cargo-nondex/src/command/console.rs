@@ -4,13 +4,18 @@ use std::io::{self, ErrorKind, Write};
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
+use terminal_size::{Width, terminal_size_of};
 
+use super::fold::fold;
 use crate::cli::{Color, MessageFormat, OutputArgs};
 use crate::error::{Error, Result};
 use crate::report::stream::Event;
 
 /// Width to which cargo right-aligns the first word of a status line.
 const STATUS_WIDTH: usize = 12;
+
+/// Minimum width of a terminal at which text is folded.
+const MIN_WIDTH: usize = 40;
 
 /// Settings for the output. It is never an error if nobody reads the output any more.
 #[derive(Clone, Debug)]
@@ -49,8 +54,16 @@ impl Console {
         self.stderr_choice() != ColorChoice::Never
     }
 
-    /// Returns text as this console writes it to stderr, with styles or without.
+    /// Returns the width of the terminal, if stderr is one that is wide enough to fold text.
+    fn width(&self) -> Option<usize> {
+        let (Width(width), _) = terminal_size_of(io::stderr())?;
+        Some(usize::from(width)).filter(|width| *width >= MIN_WIDTH)
+    }
+
+    /// Returns text as this console writes it to stderr, folded, and with styles or without.
     pub(super) fn shown(&self, text: &str) -> String {
+        let folded = self.width().map(|width| fold(text, width));
+        let text = folded.as_deref().unwrap_or(text);
         let mut stream = AutoStream::new(Vec::new(), self.stderr_choice());
         match stream.write_all(text.as_bytes()) {
             Ok(()) => String::from_utf8_lossy(&stream.into_inner()).into_owned(),
@@ -74,11 +87,20 @@ impl Console {
         let _ = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
     }
 
+    /// Writes styled text of this tool to stderr, folded at the width of the terminal. Without a
+    /// terminal, each line stays whole: a log is searched by line.
+    pub(super) fn folded(&self, text: &str) {
+        match self.width() {
+            Some(width) => self.text(&fold(text, width)),
+            None => self.text(text),
+        }
+    }
+
     /// Writes `     Running message`, as cargo writes its status. Writes nothing if quiet.
     pub(super) fn status(&self, word: &str, message: &str) {
         if !self.quiet {
             let style = AnsiColor::Green.on_default().bold();
-            self.text(&format!("{style}{word:>STATUS_WIDTH$}{style:#} {message}\n"));
+            self.folded(&format!("{style}{word:>STATUS_WIDTH$}{style:#} {message}\n"));
         }
     }
 
@@ -107,7 +129,7 @@ impl Console {
     pub(super) fn result(&self, color: AnsiColor, word: &str, message: &str) {
         let style = color.on_default().bold();
         let indented = message.replace('\n', &format!("\n{:STATUS_WIDTH$} ", ""));
-        self.text(&format!("{style}{word:>STATUS_WIDTH$}{style:#} {indented}\n"));
+        self.folded(&format!("{style}{word:>STATUS_WIDTH$}{style:#} {indented}\n"));
     }
 
     /// Writes `error: message`.
@@ -116,7 +138,7 @@ impl Console {
     }
 
     fn labelled(&self, style: Style, label: &str, message: &str) {
-        self.text(&format!("{style}{label}{style:#}: {message}\n"));
+        self.folded(&format!("{style}{label}{style:#}: {message}\n"));
     }
 
     /// Writes the product of a command to stdout.

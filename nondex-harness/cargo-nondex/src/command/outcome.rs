@@ -63,7 +63,7 @@ pub(super) fn show(
         verbose: console.verbose,
         quiet: console.quiet,
     };
-    console.text(&human::render(report, &view));
+    console.folded(&human::render(report, &view));
     write_files(report, &view, files)?;
     let when = files.annotations.unwrap_or_default();
     actions::announce(report, view.sources, when, console)?;

@@ -93,7 +93,7 @@ impl<'a> Display<'a> {
     fn line(&self, line: &str) {
         match &self.bar {
             Some(bar) => bar.println(self.console.shown(line)),
-            None => self.console.text(&format!("{line}\n")),
+            None => self.console.folded(&format!("{line}\n")),
         }
     }
 

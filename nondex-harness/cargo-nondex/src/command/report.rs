@@ -85,7 +85,7 @@ fn show(place: &Folders, args: &ReportArgs, console: &Console) -> Result<()> {
     if console.format == MessageFormat::Json {
         return console.json(&report);
     }
-    console.text(&human::render(&report, &view));
+    console.folded(&human::render(&report, &view));
     Ok(())
 }
 

@@ -140,7 +140,7 @@ impl Session<'_> {
     /// Shows the new verdict on a test.
     fn show(&self, test: &TestReport) {
         if let Some(line) = progress::line_of(test, self.console) {
-            self.console.text(&format!("{line}\n"));
+            self.console.folded(&format!("{line}\n"));
         }
     }
 
