@@ -14,6 +14,7 @@ mod deflake;
 mod effects;
 mod events;
 mod explain;
+mod files;
 mod fold;
 mod history;
 mod init;

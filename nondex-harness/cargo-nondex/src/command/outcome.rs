@@ -4,18 +4,17 @@ use std::time::Duration;
 
 use camino::Utf8Path;
 
-use super::actions;
 use super::console::Console;
 use super::setup::{self, Variables};
+use super::{actions, files};
 use crate::campaign::comparison::Builder;
 use crate::cli::{FileArgs, MessageFormat};
 use crate::error::Result;
 use crate::exit_code::ExitCode;
-use crate::file;
 use crate::project::{self, BuildPlan, Doctests, Mode, Suite};
 use crate::report::human::{self, Sources, View};
 use crate::report::stream::{self, Event, RunFinished};
-use crate::report::{Report, exit_code, gitlab, junit, sarif};
+use crate::report::{Report, exit_code};
 
 /// Builder of the tests without this tool.
 pub(super) struct PlainBuilder {
@@ -64,7 +63,7 @@ pub(super) fn show(
         quiet: console.quiet,
     };
     console.folded(&human::render(report, &view));
-    write_files(report, &view, files)?;
+    files::write_all(report, &view, files)?;
     let when = files.annotations.unwrap_or_default();
     actions::announce(report, view.sources, when, console)?;
     let code = exit_code(report);
@@ -84,22 +83,4 @@ pub(super) fn show(
         }
     }
     Ok(code)
-}
-
-/// Writes a report to all requested files.
-///
-/// # Errors
-/// When a file cannot be written. This is a set-up error with the path.
-pub(super) fn write_files(report: &Report, view: &View<'_>, files: &FileArgs) -> Result<()> {
-    if let Some(path) = &files.junit {
-        let whole = View { brief: false, ..*view };
-        file::write(path, &junit::render(report, &whole)?)?;
-    }
-    if let Some(path) = &files.sarif {
-        file::write(path, &sarif::render(report, view.sources))?;
-    }
-    if let Some(path) = &files.gitlab {
-        file::write(path, &gitlab::render(report, view.sources))?;
-    }
-    Ok(())
 }

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::actions;
 use super::console::Console;
+use super::files;
 use super::history;
 use super::known::{KnownFlakes, workspace};
 use super::outcome;
@@ -59,7 +60,7 @@ fn show(place: &Folders, args: &ReportArgs, console: &Console) -> Result<()> {
         verbose: console.verbose,
         quiet: console.quiet,
     };
-    outcome::write_files(&report, &view, &args.files)?;
+    files::write_all(&report, &view, &args.files)?;
     // Only on request: in a later step of a job, the annotations of the run exist already.
     if let Some(when) = args.files.annotations {
         actions::announce(&report, view.sources, when, console)?;

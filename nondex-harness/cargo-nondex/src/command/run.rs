@@ -10,6 +10,7 @@ use super::configuration::Asked;
 use super::console::Console;
 use super::coverage::Coverage;
 use super::events::Events;
+use super::files;
 use super::interrupt;
 use super::outcome;
 use super::past::{Compared, Past};
@@ -48,6 +49,8 @@ pub(super) fn within(
     let build_started = Instant::now();
     let mut project = request.build(&stop, console)?;
     let built = build_started.elapsed();
+    // Not before the build: cargo marks the target directory as a cache only if it creates it.
+    files::prepare(&testing.files)?;
     // As in nextest's summary, the reported time excludes builds.
     let started = Instant::now();
     let variables = request.set_up(&project, console)?;
