@@ -87,6 +87,8 @@ fn files_that_the_tool_refuses_are_not() {
         "[profile.default]\nschedule = 'systematic'",
         "[profile.default]\nstrict = 'yes'",
         "[profile.default]\ntimeout = { soft = 3 }",
+        "[profile.default]\ntimeout = 0",
+        "[profile.default]\nseeds = -1",
         "[profile.default]\nseeds = [3, true]",
         "[profile.default]\nmode = ['swap', 'program']",
         "[profile.default]\nclean-runs = 0",

@@ -174,15 +174,15 @@ fn of_value(kind: &str) -> Value {
         |one: Value| json!({ "anyOf": [one, { "type": "array", "items": one, "minItems": 1 }] });
     match kind {
         "bool" => json!({ "type": "boolean" }),
-        "f64" | "Duration" => json!({ "type": ["number", "string"] }),
+        "f64" | "Duration" => json!({ "type": ["number", "string"], "exclusiveMinimum": 0 }),
         "u64" | "usize" => number(),
         "NonZeroU32" | "NonZeroUsize" => json!({ "type": "integer", "minimum": 1 }),
         "String" | "Utf8PathBuf" | "Expression" => text(),
         "Regex" => json!({ "type": "string", "format": "regex" }),
         "Vec<String>" | "Vec<Expression>" | "Names" => some(text()),
         "ModelsOff" => some(json!({ "type": "string", "format": "regex" })),
-        "Limit" => json!({ "type": ["integer", "string"] }),
-        "Seeds" => some(json!({ "type": ["integer", "string"] })),
+        "Limit" => json!({ "type": ["integer", "string"], "minimum": 0 }),
+        "Seeds" => some(json!({ "type": ["integer", "string"], "minimum": 0 })),
         "Vec<Level>" => {
             let names = Level::ALL.map(Level::name).join("|");
             let list = json!({
