@@ -154,6 +154,18 @@ fn every_kind_of_value_is_read_as_on_the_command_line() {
 }
 
 #[test]
+fn a_number_of_jobs_leaves_processors_free_as_on_the_command_line() {
+    let jobs = |value: &str, variables: &[(&str, &str)]| {
+        let file = Configured::new(&format!("[profile.default]\njobs = {value}\n"));
+        file.run("", variables).testing.project.build.jobs.unwrap()
+    };
+    let all = std::thread::available_parallelism().unwrap();
+    assert_eq!(jobs("'num-cpus'", &[]), all);
+    assert_eq!(jobs("-1000", &[]).get(), 1);
+    assert_eq!(jobs("3", &[("NONDEX_JOBS", "-1000")]).get(), 1);
+}
+
+#[test]
 fn other_commands_take_what_means_the_same_there() {
     let file = Configured::new("[profile.default]\npackage = 'a'\nseeds = 5\ntimeout = 9\n");
     let args = file.confirm("confirm x", &[("NONDEX_JOBS", "2")]);

@@ -70,7 +70,7 @@ fn files_that_the_tool_accepts_are_as_the_schema_has_them() {
         }
     }
     let every_kind = "[profile.default]\nlevels = 'STD, ONE'\nseeds = ['1..4', 7]\n\
-        package = 'a'\nfeatures = ['b', 'c']\ntimeout = 1.5\nmax-sanitised = '10%'\n\
+        package = 'a'\nfeatures = ['b', 'c']\ntimeout = 1.5\nmax-sanitised = '10%'\njobs = -1\n\
         schedule = 'random'\nmode = 'swap'\nnetwork-allow = ['a', 'b']\n";
     assert_eq!(configured(every_kind), Ok(()));
 }
@@ -92,6 +92,7 @@ fn files_that_the_tool_refuses_are_not() {
         "[profile.default]\nseeds = [3, true]",
         "[profile.default]\nmode = ['swap', 'program']",
         "[profile.default]\nclean-runs = 0",
+        "[profile.default]\njobs = 0",
         "[[profile.default.overrides]]\ntimeout = 3",
         "[[profile.default.overrides]]\nfilter = 'test(a)'\nlevel = 'STD'",
         "[[sanitise]]\nname = 'a'\nreason = 'b'\noperation = 'exce'\nerror = 'EPERM'",

@@ -176,7 +176,11 @@ fn of_value(kind: &str) -> Value {
         "bool" => json!({ "type": "boolean" }),
         "f64" | "Duration" => json!({ "type": ["number", "string"], "exclusiveMinimum": 0 }),
         "u64" | "usize" => number(),
-        "NonZeroU32" | "NonZeroUsize" => json!({ "type": "integer", "minimum": 1 }),
+        "NonZeroU32" => json!({ "type": "integer", "minimum": 1 }),
+        // The number of parallel jobs. A negative one leaves processors free.
+        "NonZeroUsize" => json!({
+            "anyOf": [{ "type": "integer", "not": { "const": 0 } }, words(["num-cpus"])],
+        }),
         "String" | "Utf8PathBuf" | "Expression" => text(),
         "Regex" => json!({ "type": "string", "format": "regex" }),
         "Vec<String>" | "Vec<Expression>" | "Names" => some(text()),

@@ -30,6 +30,7 @@ pub(crate) fn validate(value: &Value, schema: &Value, root: &Value) -> Result<()
             "enum" => rule.as_array().unwrap().contains(value),
             "const" => rule == value,
             "minimum" => value.as_f64().is_none_or(|found| found >= rule.as_f64().unwrap()),
+            "not" => validate(value, rule, root).is_err(),
             "exclusiveMinimum" => value.as_f64().is_none_or(|found| found > rule.as_f64().unwrap()),
             "minItems" => value.as_array().is_none_or(|found| found.len() as u64 >= count(rule)),
             "maxItems" => value.as_array().is_none_or(|found| found.len() as u64 <= count(rule)),

@@ -12,7 +12,7 @@ use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 
 use crate::cli::filterset::Expression;
 use crate::cli::seeds::Seeds;
-use crate::cli::values::{drawn, factor, positive, seconds};
+use crate::cli::values::{drawn, factor, positive, processors, seconds};
 use crate::judge::prerequisite::Limit;
 use crate::project::Mode;
 
@@ -51,7 +51,8 @@ read! {
     u64: whole;
     usize: whole;
     NonZeroU32: positive;
-    NonZeroUsize: positive;
+    // The number of parallel jobs.
+    NonZeroUsize: processors;
     Duration: seconds;
     f64: factor;
     Schedule: drawn;
