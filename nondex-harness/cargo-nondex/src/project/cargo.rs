@@ -14,6 +14,7 @@ use super::config::runner_variable;
 use super::drawn;
 use super::foundation::Foundation;
 use super::intercept::{Intercept, RECORD, Start};
+use super::named;
 use super::plan::{BuildPlan, Mode};
 use super::preload::{self, EntropyLibrary};
 use super::suite::{Harness, TestBinary, binary_id, kind};
@@ -178,21 +179,9 @@ impl<'a> Cargo<'a> {
     /// `nondex` of each selected package that has such a feature. A package uses it for its own
     /// changes in such a build.
     fn swap_features(&self) -> String {
-        let selected = |package: &cargo_metadata::Package| {
-            if !self.plan.packages.is_empty() {
-                self.plan.packages.iter().any(|name| *name == *package.name)
-            } else if self.plan.workspace {
-                !self.plan.exclude.iter().any(|name| *name == *package.name)
-            } else {
-                self.foundation.metadata.workspace_default_members.contains(&package.id)
-            }
-        };
-        let own = self
-            .foundation
-            .metadata
-            .workspace_packages()
+        let own = named::selected(self.plan, &self.foundation.metadata)
             .into_iter()
-            .filter(|package| selected(package) && package.features.contains_key("nondex"))
+            .filter(|package| package.features.contains_key("nondex"))
             .map(|package| format!("{}/nondex", package.name));
         let mut features = vec!["nondex-collections/nondex".to_owned()];
         features.extend(own);

@@ -27,7 +27,8 @@ impl CargoConfig {
         // An empty variable disables the wrapper of the configuration files.
         let wrapper_is_decided = std::env::var_os("RUSTC_WRAPPER").is_some();
         for folder in folders(dir) {
-            let Some(file) = ["config.toml", "config"]
+            // If both exist, cargo reads the file without an extension.
+            let Some(file) = ["config", "config.toml"]
                 .map(|name| folder.join(name))
                 .into_iter()
                 .find(|p| p.is_file())
@@ -122,6 +123,18 @@ mod tests {
         if std::env::var_os("RUSTC_WRAPPER").is_none() {
             assert_eq!(config.rustc_wrapper.as_deref(), Some(inner.join("bin/near").as_str()));
         }
+    }
+
+    #[test]
+    fn of_two_files_in_a_folder_the_one_without_an_extension_is_read_as_by_cargo() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = Utf8Path::from_path(dir.path()).unwrap();
+        std::fs::create_dir_all(root.join(".cargo")).unwrap();
+        for name in ["config", "config.toml"] {
+            let text = format!("[target.t-u]\nrunner = [\"{name}\"]\n");
+            std::fs::write(root.join(".cargo").join(name), text).unwrap();
+        }
+        assert_eq!(CargoConfig::read(root, "t-u").runner, ["config"]);
     }
 
     #[test]

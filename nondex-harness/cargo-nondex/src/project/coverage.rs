@@ -10,12 +10,14 @@
 use std::ffi::OsStr;
 use std::io::Write;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::arguments::codegen;
 use super::blocks::TABLE;
+use super::scratch::Scratch;
 use super::toolchain::Toolchain;
 use crate::error::Result;
 use crate::file;
@@ -118,8 +120,17 @@ pub(super) fn obstacle_to_accesses(toolchain: &Toolchain) -> Option<String> {
 /// Compiles this library with these flags. Returns why the object does not have this name in it, or
 /// `None` if it does.
 fn missing(toolchain: &Toolchain, flags: &[&str], library: &str, name: &str) -> Option<String> {
+    // The compiler makes parts of the object in this folder, by default the user's current one.
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let folder = format!("nondex-probe-{}", NUMBER.fetch_add(1, Ordering::Relaxed));
+    let temporary = Utf8PathBuf::from_path_buf(std::env::temp_dir()).unwrap_or("/tmp".into());
+    let work = match Scratch::create(&temporary, &folder) {
+        Ok(work) => work,
+        Err(error) => return Some(format!("no folder in `{temporary}`: {error}")),
+    };
     let mut rustc = Command::new(&toolchain.rustc);
     rustc.args(["-", "--crate-type=lib", "--crate-name=probe", "--emit=obj=-"]);
+    rustc.args(["--out-dir", work.path().as_str()]);
     rustc.args(flags).stdin(Stdio::piped());
     let done = rustc.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().and_then(|mut rustc| {
         if let Some(mut source) = rustc.stdin.take() {

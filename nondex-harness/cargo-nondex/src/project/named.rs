@@ -98,7 +98,7 @@ fn imports(package: &Package) -> bool {
 }
 
 /// Returns the members that a plan selects. The plan must not name other packages.
-fn selected<'m>(plan: &BuildPlan, metadata: &'m Metadata) -> Vec<&'m Package> {
+pub(super) fn selected<'m>(plan: &BuildPlan, metadata: &'m Metadata) -> Vec<&'m Package> {
     let is_in = |package: &&Package| {
         let is_named = |spec: &String| spec.split('@').next() == Some(package.name.as_str());
         if !plan.packages.is_empty() {

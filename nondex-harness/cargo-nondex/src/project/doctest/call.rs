@@ -9,6 +9,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use super::keep::{KEEP, LINKER};
 use super::{Compiler, HERE};
 use crate::error::{Error, Result};
+use crate::project::arguments::codegen;
 use crate::project::intercept::Start;
 use crate::project::toolchain::own;
 
@@ -168,10 +169,7 @@ impl Call<'_> {
 
     /// Returns the linker that the compiler would call, or `None` if it is unknown.
     fn linker(&self) -> Option<&str> {
-        let arguments = &self.start.arguments;
-        let chosen = arguments.iter().rev().find_map(|argument| {
-            argument.strip_prefix("-C").unwrap_or(argument).strip_prefix("linker=")
-        });
+        let chosen = codegen(&self.start.arguments, "linker").next_back();
         let is_for_host = || {
             let target = self.value("--target");
             target.is_none_or(|target| target == self.compiler.host)
