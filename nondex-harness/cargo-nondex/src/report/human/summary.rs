@@ -15,6 +15,7 @@ use super::blame;
 use super::cause::Cause;
 use super::cost;
 use super::count::{named, nonzero};
+use super::interleaving::is_deadlock;
 use super::outcomes;
 use super::state::leaves;
 use super::{View, short};
@@ -154,11 +155,21 @@ fn verdicts(report: &Report, causes: &[Cause<'_>]) -> String {
     let of = |holds: &dyn Fn(&TestReport) -> bool| {
         report.tests.iter().filter(|test| holds(test)).count() as u64
     };
-    let races = of(&|test| test.reason == Some(Timing::Race));
-    let timed = of(&|test| test.reason == Some(Timing::Time));
+    // Threads decide all three. They are told apart as in the headlines of the findings.
+    let is_timed = |test: &TestReport| {
+        test.reason == Some(Timing::Time) || test.reason.is_some() && test.depends_on_clocks()
+    };
+    let deadlocks = of(&|test| test.reason.is_some() && is_deadlock(test));
+    let timed = of(&|test| is_timed(test) && !is_deadlock(test));
+    let races = of(&|test| test.reason.is_some() && !is_timed(test) && !is_deadlock(test));
     let late = of(&|test| test.reason.is_some() && test.advice().is_some());
     let noun = |count: u64, one, many| if count == 1 { one } else { many };
-    let nd = [(races, noun(races, "race", "races")), (timed, "time"), (late, "advice")];
+    let nd = [
+        (races, noun(races, "race", "races")),
+        (deadlocks, noun(deadlocks, "deadlock", "deadlocks")),
+        (timed, "time"),
+        (late, "advice"),
+    ];
     let id = [
         (confirmed, noun(confirmed, "cause", "causes")),
         (known - confirmed, "suspected"),
@@ -271,4 +282,23 @@ fn models(report: &Report) -> Vec<Row> {
         Row::new(Style::new(), "", text)
     };
     lists.into_iter().map(row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::schema::Scheduled;
+    use crate::report::schema::tests::{report, test};
+
+    #[test]
+    fn of_what_threads_decide_deadlocks_are_told_apart_from_races() {
+        let decided = |end: Option<&str>| TestReport {
+            reason: Some(Timing::Race),
+            scheduled: Some(Scheduled { end: end.map(str::to_owned), ..Scheduled::default() }),
+            ..test(Verdict::NonDeterministic)
+        };
+        let tests = vec![decided(None), decided(Some("deadlock")), decided(None)];
+        let counts = counts(&report(tests), &[]);
+        assert_eq!(strip_str(&counts).to_string(), "3 tests: 3 ND (2 races, 1 deadlock, 2 advice)");
+    }
 }
