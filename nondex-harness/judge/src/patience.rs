@@ -48,6 +48,9 @@ const BUSY_AT_FURTHER_LEVELS: Duration = Duration::from_secs(2);
 /// Minimum processor time of a hang, once one is proven at its level.
 const LEAST_BUSY: Duration = Duration::from_secs(1);
 
+/// Smallest processor time that is measured.
+const STEP_OF_BUSY: Duration = Duration::from_millis(10);
+
 /// Minimum of the longer limit, as a multiple of the clean run.
 const PROPORTION: u32 = 10;
 
@@ -192,9 +195,8 @@ impl Limits {
         } else {
             (usual * LONGER).max(clean * PROPORTION)
         };
-        // Several threads may take more processor time than the duration.
-        let longest_ended = ended().map(|(_, run)| run.took).max();
-        let busy = |proportion, least: Duration| Some((longest_ended? * proportion).max(least));
+        let busiest = ended().map(|(_, run)| run.busy.max(STEP_OF_BUSY)).max();
+        let busy = |proportion, least: Duration| Some((busiest? * proportion).max(least));
         let busy_beyond_doubt = busy(PROPORTION_BEYOND_DOUBT, BUSY_BEYOND_DOUBT);
         let is_busy = |run: &Run| busy_beyond_doubt.is_some_and(|limit| run.busy >= limit);
         let is_proven = |run: &Run| run.limit >= long || was_too_busy(run) || is_busy(run);

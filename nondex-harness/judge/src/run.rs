@@ -34,7 +34,8 @@ pub struct Run {
     /// Time limit of the run.
     #[serde(default)]
     pub limit: Duration,
-    /// Processor time that a run which was ended took until then; zero if unknown.
+    /// Processor time of the test process, without its children, in steps of 10 ms; zero if
+    /// unknown.
     #[serde(default)]
     pub busy: Duration,
     /// Whether `points` is complete. It is not if a thread or the process was killed before it

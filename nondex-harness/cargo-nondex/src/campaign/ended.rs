@@ -28,7 +28,7 @@ pub(super) struct Ended {
     /// Stacks of its threads, if it exceeded the time limit.
     pub(super) stacks: Vec<Vec<Frame>>,
     pub(super) took: Duration,
-    /// Processor time that it had taken when a limit ended it.
+    /// Processor time that it took itself, without its children.
     pub(super) busy: Duration,
     pub(super) recorded: Recorded,
     /// Reason why the record cannot be read.

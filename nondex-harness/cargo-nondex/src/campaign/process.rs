@@ -83,7 +83,7 @@ pub struct Finished {
     /// Stacks of its threads at the time limit: return addresses in the program, relative to where
     /// it is loaded, the innermost first. Running threads come before waiting threads.
     pub stacks: Vec<Vec<u64>>,
-    /// Processor time that it had taken when a limit ended it.
+    /// Processor time that it took itself, without its children.
     pub busy: Duration,
     /// Whether it left a process that had to be killed, in any session, or that holds its output.
     pub left_child: bool,

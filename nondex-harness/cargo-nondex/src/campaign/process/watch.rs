@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, killpg};
+#[cfg(target_os = "linux")]
+use nix::sys::wait::{Id, waitid};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 
@@ -55,7 +57,7 @@ pub(super) struct Watch {
     pub(super) output: Output,
     /// Stacks of its threads at the time limit.
     pub(super) stacks: Vec<Vec<u64>>,
-    /// Processor time that it had taken when a limit ended it.
+    /// Processor time that it took.
     pub(super) busy: Duration,
     /// Number of small reads in a row.
     small_reads: u32,
@@ -92,8 +94,8 @@ impl Watch {
             }
             if left.is_zero() {
                 // The process may have ended just now.
-                if let Some(status) = self.child.try_wait()? {
-                    return Ok(end(status));
+                if let Some(end) = self.ended()? {
+                    return Ok(end);
                 }
                 if let Some(more) = (limits.more)() {
                     deadline = now.checked_add(more);
@@ -118,13 +120,27 @@ impl Watch {
             }
             let is_new = checked + TICK <= now;
             checked = now;
-            if let Some(status) = self.child.try_wait()? {
-                return Ok(end(status));
+            if let Some(end) = self.ended()? {
+                return Ok(end);
             }
             if is_new && limits.busy.is_some_and(|limit| self.taken() >= limit) {
                 return self.end_at_limit();
             }
         }
+    }
+
+    /// Returns how the process ended, if it did, and reaps it.
+    fn ended(&mut self) -> io::Result<Option<End>> {
+        // The system forgets the processor time when the process is reaped.
+        #[cfg(target_os = "linux")]
+        {
+            let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
+            if waitid(Id::Pid(self.group), flags) == Ok(WaitStatus::StillAlive) {
+                return Ok(None);
+            }
+            self.busy = self.taken();
+        }
+        Ok(self.child.try_wait()?.map(end))
     }
 
     /// Kills the process, which exceeds a limit, and notes what it was doing.
