@@ -56,13 +56,14 @@ fn path() -> OsString {
     std::env::join_paths(folders.chain(std::env::split_paths(&all))).unwrap()
 }
 
-/// Returns a command in `dir`, without the variables that `cargo test` added to the environment.
+/// Returns a command in `dir`, without the variables that `cargo test` or nextest added to the environment.
 pub(crate) fn plain_command(program: impl AsRef<OsStr>, dir: &Path) -> Command {
     let mut command = Command::new(program);
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();
-        let ours =
-            text.starts_with("CARGO_") && text != "CARGO_HOME" || text.starts_with("NONDEX_");
+        // The tool reads nextest's variables, too, which are there if nextest runs this suite.
+        let prefixes = ["CARGO_", "NEXTEST_", "NONDEX_"];
+        let ours = prefixes.iter().any(|prefix| text.starts_with(prefix)) && text != "CARGO_HOME";
         let others = [
             "GITHUB_ACTIONS",
             "GITHUB_STEP_SUMMARY",
