@@ -52,8 +52,12 @@ pub(super) fn cause(
         let notification = trace.operations.iter().rev().find(is_notification);
         return notification.map(|of| cause_of(WaitCauseKind::Notified, of));
     }
-    // Descriptors have no owner.
-    if matches!(&*wait.operation, "poll" | "read" | "write") {
+    // Descriptors, channels and parked threads have no owner. A channel counts its messages from 0,
+    // which looks like taking a lock.
+    if matches!(&*wait.operation, "poll" | "read" | "write")
+        || call.starts_with("mpsc")
+        || call == "thread::park"
+    {
         return None;
     }
     let here = workspace.nearest(trace::frames(trace, wait));
@@ -191,6 +195,20 @@ mod tests {
             (0, 6, "read", 0x20, None, None),
         ]);
         assert_eq!(of(&other, "0", "read"), None);
+    }
+
+    #[test]
+    fn who_waits_for_a_channel_does_not_wait_for_the_thread_that_used_it_first() {
+        let trace = trace(&[
+            (0, 3, TAKE, 0x10, Some(0), Some(2)),
+            (1, 6, TAKE, 0x10, Some(2), None),
+            (1, 6, "futex wait", 0x20, None, None),
+        ]);
+        for call in ["mpsc::SyncSender::send", "mpsc::Receiver::recv", "thread::park"] {
+            assert_eq!(of(&trace, "0.0", call), None, "{call}");
+        }
+        let lock = Some((WaitCauseKind::Has, "0".to_owned(), Some(3)));
+        assert_eq!(of(&trace, "0.0", "Mutex::lock"), lock);
     }
 
     #[test]

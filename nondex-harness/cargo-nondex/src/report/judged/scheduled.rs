@@ -93,7 +93,7 @@ fn wait(wait: &WaitRecord, trace: Option<&Trace>, workspace: &Workspace) -> Wait
 
 /// Returns the call of std in which a thread with this stack waits.
 fn api(stack: &[Frame]) -> Option<&'static str> {
-    const CALLS: [(&str, &str); 12] = [
+    const CALLS: [(&str, &str); 13] = [
         ("Condvar::wait", "Condvar::wait"),
         ("Mutex", "Mutex::lock"),
         ("RwLock", "RwLock"),
@@ -101,8 +101,10 @@ fn api(stack: &[Frame]) -> Option<&'static str> {
         ("JoinHandle", "JoinHandle::join"),
         ("JoinInner", "JoinHandle::join"),
         ("thread::scope", "thread::scope"),
+        ("SyncSender", "mpsc::SyncSender::send"),
         ("mpsc", "mpsc::Receiver::recv"),
-        ("thread::park", "thread::park"),
+        // The module differs between versions of std.
+        ("::park", "thread::park"),
         ("OnceLock", "OnceLock"),
         ("once::Once", "Once::call_once"),
         ("sleep", "thread::sleep"),
@@ -160,6 +162,21 @@ mod tests {
             (
                 vec![std("std::thread::park"), std("std::sync::mpsc::Receiver<T>::recv")],
                 Some("mpsc::Receiver::recv"),
+            ),
+            (
+                vec![
+                    std("std::thread::functions::park"),
+                    std("std::sync::mpmc::array::Channel<T>::send"),
+                    std("std::sync::mpsc::SyncSender<T>::send"),
+                ],
+                Some("mpsc::SyncSender::send"),
+            ),
+            (
+                vec![
+                    std("std::sys::sync::thread_parking::futex::Parker::park"),
+                    std("std::thread::functions::park"),
+                ],
+                Some("thread::park"),
             ),
             (vec![std("std::thread::join_handle::JoinHandle<T>::join")], Some("JoinHandle::join")),
             (vec![], None),
