@@ -40,6 +40,14 @@ fn identity(culprit: &Culprit) -> Identity<'_> {
     (api, file, *line, *column, site.is_some(), users, stack)
 }
 
+/// Returns how the threads of a test wait for each other, if their schedule decides and they do.
+/// Delays at one line, such as one that takes a lock for many tests, may cause a deadlock of one
+/// test and a lost update of another.
+fn deadlock(test: &TestReport) -> Option<&str> {
+    test.reason?;
+    test.scheduled.as_ref()?.end.as_deref()
+}
+
 impl<'r> Cause<'r> {
     /// Returns the causes of all findings among `tests`, in the order of their first tests.
     pub(super) fn of(tests: &'r [TestReport]) -> Vec<Self> {
@@ -51,7 +59,7 @@ impl<'r> Cause<'r> {
             let culprits: BTreeSet<_> = test.culprits.iter().map(identity).collect();
             // A test without a culprit is in its own cause.
             let own = culprits.is_empty().then_some(place);
-            by_culprits.entry((culprits, own)).or_default().push(test);
+            by_culprits.entry((culprits, own, deadlock(test))).or_default().push(test);
         }
         let mut causes: Vec<Cause<'r>> =
             by_culprits.into_values().map(|tests| Cause { tests }).collect();
@@ -408,6 +416,26 @@ mod tests {
         ] {
             let tests = [reached("sorts", line, users[0]), reached("walks", line, users[1])];
             assert_eq!(Cause::of(&tests).len(), causes, "{line} {users:?}");
+        }
+    }
+
+    #[test]
+    fn a_deadlock_and_a_failed_assertion_are_two_causes_though_one_line_is_delayed() {
+        let delayed = |name: &str, end: Option<&str>| TestReport {
+            verdict: Verdict::NonDeterministic,
+            reason: Some(Timing::Race),
+            culprits: vec![Culprit::new(&Site::new(
+                &model::THREAD_SPAWN,
+                Family::Schedule,
+                Caller { file: "src/lib.rs", line: 15, column: 0 },
+            ))],
+            scheduled: Some(Scheduled { end: end.map(str::to_owned), ..Scheduled::default() }),
+            ..TestReport::new("shop", "shop", name)
+        };
+        let deadlock = Some("deadlock");
+        for (ends, causes) in [([deadlock, None], 2), ([deadlock; 2], 1), ([None; 2], 1)] {
+            let tests = [delayed("pays", ends[0]), delayed("counts", ends[1])];
+            assert_eq!(Cause::of(&tests).len(), causes, "{ends:?}");
         }
     }
 
