@@ -106,8 +106,9 @@ pub(super) fn fixed_addresses(clean: &[Run]) -> String {
 /// Describes what may decide a test that has two outcomes with the same choices.
 pub(super) fn uncontrolled(sources: &[Source]) -> String {
     match names(sources).as_slice() {
-        [] => "no seed and no recorded call decides its outcome: the cause may be the process id, \
-               an address, a processor instruction (`rdtsc`, `rdrand`) or a raw system call"
+        [] => "no seed and no recorded call decides its outcome: the cause may be a file that \
+               another test or program changes, the process id, an address, a processor \
+               instruction (`rdtsc`, `rdrand`) or a raw system call"
             .to_owned(),
         all => format!("no seed controls all that it uses: {}", all.join(", ")),
     }
