@@ -21,8 +21,12 @@ pub(crate) enum Operation {
     Act,
     /// Atomic operation of the kind that counts owners.
     Count,
-    /// Operation on a lock, a condition variable or a semaphore of C.
+    /// Wait for a lock, a condition variable or a semaphore of C.
     Pthread,
+    /// Attempt to take a lock or a semaphore of C.
+    PthreadLock,
+    /// Release of a lock, post of a semaphore, or notification of a condition variable of C.
+    PthreadWake,
     /// Reading of the clock.
     Clock,
     /// Wait for descriptors.
@@ -52,6 +56,8 @@ impl Operation {
             Operation::Hold => DELAYED,
             Operation::Atomic | Operation::Act | Operation::Count => "atomic",
             Operation::Pthread => "pthread wait",
+            Operation::PthreadLock => "pthread lock",
+            Operation::PthreadWake => "pthread wake",
             Operation::Clock => "clock",
             Operation::Poll => "poll",
             Operation::Read => "read",

@@ -9,7 +9,7 @@ use ::std::sync::atomic::Ordering;
 use super::shared::{IS_ON, NOW, SHARED, Shared, tick};
 use super::thread::{Place, Ref, State, Woken};
 use super::token;
-use super::{Busy, Object, Operation, epoch, futex, kernel, lateness, leaving, me, wakers};
+use super::{Busy, Object, Operation, epoch, futex, kernel, lateness, leaving, me, trace, wakers};
 use crate::{errno, libc, original, set_errno};
 
 type OfLock = unsafe extern "C" fn(*mut c_void) -> c_int;
@@ -100,7 +100,8 @@ fn take(
     reports: Reports,
     attempt: impl Fn() -> c_int,
 ) -> Result<c_int, Woken> {
-    super::operation_on(me, Operation::Pthread, Object::Address(lock.addr()));
+    let object = Object::Address(lock.addr());
+    super::operation_on(me, Operation::PthreadLock, object);
     let mut deadline = deadline;
     let mut is_first = true;
     loop {
@@ -124,6 +125,10 @@ fn take(
         }
         if is_first {
             deadline = lateness::later(me, deadline);
+            // A trace shows whether a thread found the lock free or had to wait for it.
+            if trace::is_due() {
+                trace::note(me, Operation::Pthread, object);
+            }
         }
         if deadline.is_some_and(|deadline| deadline <= NOW.load(Ordering::Relaxed)) {
             tick();
@@ -280,7 +285,7 @@ macro_rules! releasing {
     ($name:ident to $count:literal) => {
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name(lock: *mut c_void) -> c_int {
-            super::point_on(Operation::Pthread, Object::Address(lock.addr()));
+            super::point_on(Operation::PthreadWake, Object::Address(lock.addr()));
             let result = match original!($name(_)) {
                 // SAFETY: the caller's lock.
                 Some(original) => unsafe { original(lock) },

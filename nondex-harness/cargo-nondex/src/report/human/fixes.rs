@@ -42,6 +42,12 @@ pub(super) fn of_threads(test: &TestReport, reason: Timing) -> Vec<&'static str>
             "take the locks in the same order everywhere, or hold no lock while you wait for \
              another thread",
         );
+    } else if waits_in("pthread") {
+        // Locks, conditions and semaphores of C are not told apart.
+        fixes.push(
+            "take the locks in the same order everywhere, and wait for a condition of C in a loop \
+             that checks it under its lock",
+        );
     } else if !operations.is_empty() {
         fixes.push(
             "let every wait end: drop unused senders, and do not join a thread that waits for the \
@@ -112,6 +118,7 @@ mod tests {
             (&["Mutex::lock", "JoinHandle::join"], "same order"),
             (&["RawMutex::lock_slow"], "same order"),
             (&["Receiver::recv", "JoinHandle::join"], "drop unused senders"),
+            (&["pthread wait", "thread::scope"], "condition of C"),
         ] {
             let fix = fixed(operations, None);
             assert!(fix.contains(word), "{operations:?}: {fix}");

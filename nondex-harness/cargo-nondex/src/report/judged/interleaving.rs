@@ -188,7 +188,7 @@ fn object(trace: &Trace, steps: &[Step], conflict: &Conflict) -> String {
     let own: Vec<&Step> = conflict.steps().map(|at| &steps[at]).collect();
     let is_called = |step: &Step, words: &[&str]| words.iter().any(|word| step.what.contains(word));
     let has = |words: &[&str]| own.iter().any(|step| is_called(step, words));
-    const LOCK: &[&str] = &["Mutex", "RwLock", "Guard"];
+    const LOCK: &[&str] = &["Mutex", "RwLock", "Guard", "pthread lock"];
     // Waiting for a condition variable releases the lock and acquires it again.
     let is_locked = || {
         steps.iter().filter(|step| step.touches(conflict.object)).any(|step| is_called(step, LOCK))

@@ -93,7 +93,7 @@ pub(super) fn steps(trace: &Trace, workspace: &Workspace) -> Vec<Step> {
         if let Some(object) = Object::of(operation) {
             let (threads, is_changed) = users.entry(object).or_default();
             threads.insert(operation.thread);
-            *is_changed |= operation.writes || operation.operation == "futex wake";
+            *is_changed |= changes(operation);
         }
     }
     let is_shared = |object: Object| {
@@ -150,11 +150,17 @@ pub(super) fn steps(trace: &Trace, workspace: &Workspace) -> Vec<Step> {
     steps
 }
 
+/// Returns whether an operation changes its object. The memory of a lock of C is changed in libc,
+/// where no operation is recorded.
+fn changes(operation: &TracedOperation) -> bool {
+    operation.writes
+        || matches!(&*operation.operation, "futex wake" | "pthread lock" | "pthread wake")
+}
+
 impl Step {
     pub(super) fn add(&mut self, operation: &TracedOperation, object: Option<Object>, waits: bool) {
         if let Some(object) = object {
-            *self.objects.entry(object).or_default() |=
-                operation.writes || operation.operation == "futex wake";
+            *self.objects.entry(object).or_default() |= changes(operation);
         }
         let started = operation.other.filter(|_| operation.operation == "spawn");
         self.starts.extend(started.and_then(|thread| usize::try_from(thread).ok()));

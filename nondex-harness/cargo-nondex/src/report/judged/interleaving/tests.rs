@@ -226,6 +226,27 @@ fn who_waits_for_a_condition_does_something_to_its_lock_too() {
 }
 
 #[test]
+fn a_lock_of_c_is_waited_for_only_by_the_thread_that_did_not_find_it_free() {
+    let (_folder, workspace) = workspace();
+    let of_c = |operation: &str| TracedOperation {
+        operation: operation.to_owned(),
+        address: Some(0x10),
+        ..TracedOperation::default()
+    };
+    let trace = trace(&[
+        (0, 5, "", held(300)),
+        (1, 3, "", of_c("pthread lock")),
+        (0, 5, "", of_c("pthread lock")),
+        (0, 5, "", of_c("pthread wait")),
+        (1, 4, "", of_c("pthread wake")),
+    ]);
+    let found = report(&trace, End::Failed(None), &workspace).unwrap();
+    let lanes = found.steps.iter().skip(1).map(|step| (step.line.unwrap(), step.waits));
+    assert_eq!(lanes.collect::<Vec<_>>(), [(3, false), (5, false), (5, true), (4, false)]);
+    assert_eq!(found.conflicts[0].object, "lock");
+}
+
+#[test]
 fn two_readers_and_what_nobody_delays_are_no_conflict() {
     let (_folder, workspace) = workspace();
     let reading =
