@@ -85,7 +85,10 @@ pub(super) fn report(
             };
             shown.extend(steps.iter().rposition(is_there));
             // The conflict at the failing line comes first: other delays may only lead there.
-            conflicts.sort_by_key(|conflict| !conflict.steps().any(|at| is_there(&steps[at])));
+            conflicts.sort_by_key(|conflict| {
+                let is_elsewhere = !conflict.steps().any(|at| is_there(&steps[at]));
+                (steps[conflict.meanwhile].allocates, is_elsewhere)
+            });
         }
     }
     let mut found = shown_of(trace, &steps, &shown, &conflicts);

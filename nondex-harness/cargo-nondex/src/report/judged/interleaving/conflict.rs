@@ -100,7 +100,8 @@ impl Around {
 
     /// Returns the best conflict for the delay. A conflict with accesses of the delayed thread on
     /// both sides of its delay is best, then the nearest one. An access in which the other thread
-    /// drops the object, such as its end of a channel, explains less than a use of it.
+    /// drops the object, such as its end of a channel, explains less than a use of it. What a
+    /// global allocator of the user's does explains least.
     pub(super) fn conflict(&self, steps: &[Step]) -> Option<Conflict> {
         let objects: BTreeSet<Object> =
             self.meanwhile.iter().flat_map(|&at| steps[at].objects.keys().copied()).collect();
@@ -147,7 +148,8 @@ impl Around {
                 meanwhile,
                 after: after.map(|(_, at)| at),
             };
-            let key = (rank, steps[meanwhile].drops(), far(after), far(before));
+            let Step { allocates, .. } = steps[meanwhile];
+            let key = (allocates, rank, steps[meanwhile].drops(), far(after), far(before));
             Some((key, conflict))
         });
         found.min_by_key(|(key, _)| *key).map(|(_, conflict)| conflict)

@@ -35,6 +35,9 @@ pub(super) struct Step {
     pub(super) left: Option<u64>,
     pub(super) waits: bool,
     pub(super) sleeps: bool,
+    /// Whether the step is part of a global allocator of the user's. The same allocation may be
+    /// anywhere, so it seldom explains a failure.
+    pub(super) allocates: bool,
     /// Whether the thread is unwinding from a panic.
     pub(super) unwinds: bool,
     pub(super) delay: Option<Delay>,
@@ -58,6 +61,7 @@ pub(super) struct Own {
     /// Whether the function is internal to std. The public function may have no frame, since it may
     /// end with a tail call.
     pub(super) is_inner: bool,
+    pub(super) allocates: bool,
 }
 
 impl Own {
@@ -73,7 +77,8 @@ impl Own {
         // The reference counts of `Arc` and `Weak` are irrelevant.
         let counts = |frame: &Frame| frame.file.ends_with("alloc/src/sync.rs");
         let is_count = frames[..called].iter().any(counts);
-        Own { place, what, is_count, is_inner }
+        let allocates = frames.iter().any(|frame| frame.function.contains("GlobalAlloc>::"));
+        Own { place, what, is_count, is_inner, allocates }
     }
 
     /// Returns whether the user's own code calls an atomic operation.
@@ -140,6 +145,7 @@ pub(super) fn steps(trace: &Trace, workspace: &Workspace) -> Vec<Step> {
             left: operation.left.filter(|_| own.is_users_atomic()),
             waits,
             sleeps: name == "sleep",
+            allocates: own.allocates,
             unwinds: operation.unwinds,
             delay: operation.length.map(|length| Delay { length, is_late: name == "late" }),
             time: operation.time,

@@ -247,6 +247,27 @@ fn a_lock_of_c_is_waited_for_only_by_the_thread_that_did_not_find_it_free() {
 }
 
 #[test]
+fn what_a_global_allocator_does_explains_less_than_what_the_test_does() {
+    const LOCK: &str = "std::sync::poison::mutex::Mutex<T>::lock";
+    let (_folder, workspace) = workspace();
+    let mut trace = trace(&[
+        (0, 2, LOCK, store(0x20, 1)),
+        (0, 5, LOCK, held(300)),
+        (1, 2, LOCK, store(0x20, 1)),
+        (1, 7, LOCK, store(0x10, 1)),
+        (0, 2, LOCK, store(0x20, 1)),
+        (0, 5, LOCK, store(0x10, 1)),
+    ]);
+    for stack in [0, 2, 4] {
+        let allocator = "<app::Counting as core::alloc::global::GlobalAlloc>::alloc";
+        trace.stacks[stack].frames[1].function = allocator.to_owned();
+    }
+    let found = report(&trace, End::Failed(None), &workspace).unwrap();
+    let meanwhile = found.conflicts[0].meanwhile;
+    assert_eq!(found.steps[meanwhile].line, Some(7));
+}
+
+#[test]
 fn two_readers_and_what_nobody_delays_are_no_conflict() {
     let (_folder, workspace) = workspace();
     let reading =
