@@ -56,7 +56,8 @@ fn path() -> OsString {
     std::env::join_paths(folders.chain(std::env::split_paths(&all))).unwrap()
 }
 
-/// Returns a command in `dir`, without the variables that `cargo test` or nextest added to the environment.
+/// Returns a command in `dir`, without the variables that `cargo test` or nextest added to the
+/// environment.
 pub(crate) fn plain_command(program: impl AsRef<OsStr>, dir: &Path) -> Command {
     let mut command = Command::new(program);
     for (name, _) in std::env::vars_os() {
