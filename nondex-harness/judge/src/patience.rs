@@ -6,8 +6,8 @@
 //! the limit is hundreds of times the duration of the other runs.
 //!
 //! A test in an endless loop shows that sooner. The processor time that a process takes does not
-//! depend on how busy the machine is. So a run that took hundreds of times as much processor time
-//! as the other runs took in all is a hang, before its time limit is over.
+//! depend on how busy the machine is. So a run that took a thousand times as much processor time as
+//! any run that ended is a hang, before its time limit is over.
 //!
 //! The longer limit applies once at each level. After that, further runs of the test at this level
 //! get twenty times the duration of its longest run that ended. The limits are longer if the clean
@@ -37,6 +37,10 @@ const PROPORTION_BEYOND_DOUBT: u32 = 200;
 
 /// Minimum duration of a usual limit that is long enough.
 const BEYOND_DOUBT: Duration = Duration::from_secs(20);
+
+/// Multiple of the busiest run that ended from which processor time is beyond doubt. No longer
+/// limit is tried, so this is far beyond what choices cost.
+const BUSY_PROPORTION: u32 = 1000;
 
 /// Minimum processor time that is beyond doubt. A run whose failure is described may need seconds
 /// for that.
@@ -197,7 +201,7 @@ impl Limits {
         };
         let busiest = ended().map(|(_, run)| run.busy.max(STEP_OF_BUSY)).max();
         let busy = |proportion, least: Duration| Some((busiest? * proportion).max(least));
-        let busy_beyond_doubt = busy(PROPORTION_BEYOND_DOUBT, BUSY_BEYOND_DOUBT);
+        let busy_beyond_doubt = busy(BUSY_PROPORTION, BUSY_BEYOND_DOUBT);
         let is_busy = |run: &Run| busy_beyond_doubt.is_some_and(|limit| run.busy >= limit);
         let is_proven = |run: &Run| run.limit >= long || was_too_busy(run) || is_busy(run);
         let hanging = evidence.all().filter(|(_, run)| timed_out(run) && is_proven(run));
