@@ -155,9 +155,10 @@ fn timed_out(run: &Run) -> bool {
 }
 
 /// Returns whether the limit on processor time ended the run, before its time limit. That limit was
-/// sufficient when the run was requested, whatever other runs took later.
+/// sufficient when the run was requested, whatever other runs took later. A run that slept for
+/// longer than its time limit allows ended early, too, but by itself.
 fn was_too_busy(run: &Run) -> bool {
-    timed_out(run) && !run.busy.is_zero() && run.took < run.limit
+    timed_out(run) && !run.oversleeps() && !run.busy.is_zero() && run.took < run.limit
 }
 
 /// Returns whether the run ended without the time limit and without the scheduler.

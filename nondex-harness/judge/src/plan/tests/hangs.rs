@@ -1,6 +1,8 @@
 //! Tests of runs that end at their time limit.
 
 use super::*;
+use nondex_core::ScheduleRecord;
+
 use crate::Options;
 
 #[test]
@@ -142,6 +144,26 @@ fn a_run_on_a_busy_machine_or_a_waiting_one_is_not_taken_for_an_endless_loop() {
     assert_eq!(conclusion, Conclusion::Stable);
     assert!(ends.iter().all(|(limit, _)| [60, 300].contains(limit)), "{ends:?}");
     assert!(!ends.iter().any(|(_, is_hasty)| *is_hasty), "{ends:?}");
+}
+
+#[test]
+fn a_run_that_sleeps_too_long_for_its_limit_gets_a_longer_one_however_busy_it_was() {
+    // The scheduler ends its sleeps at once, so it takes less than its limit.
+    let limits = |busy| {
+        let mut limits = Vec::new();
+        let (conclusion, _) = simulate_within(&options(), |spec, limit| {
+            let sleeps = made(spec, 2);
+            limits.extend(sleeps.then_some(limit.as_secs()));
+            let time_us = if sleeps { 100_000_000 } else { 0 };
+            let schedule = ScheduleRecord { threads: 1, time_us, ..ScheduleRecord::default() };
+            let took = Duration::from_secs(1);
+            Run { took, busy, schedule: Some(schedule), ..run(true, [1, 2]) }
+        });
+        assert_eq!(conclusion, Conclusion::Stable, "{busy:?}");
+        limits
+    };
+    assert!(limits(Duration::ZERO).contains(&300));
+    assert_eq!(limits(Duration::from_millis(40)), limits(Duration::ZERO));
 }
 
 #[test]
