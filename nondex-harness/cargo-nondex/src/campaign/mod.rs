@@ -402,7 +402,8 @@ impl Workload for Campaign<'_> {
             Setting::Shared if self.options[test].world.is_some() => Setting::Private,
             setting => setting,
         };
-        let busy = limits.busy.filter(|_| !spec.is_clean());
+        // Without pruning, each hang takes its whole time limit.
+        let busy = limits.busy.filter(|_| !spec.is_clean() && self.options[test].prune);
         self.launcher.clone().with_busy_limit(busy).run(setting, limit, binary, case, spec)
     }
 
