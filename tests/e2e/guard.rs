@@ -8,15 +8,19 @@ use cargo_nondex::report::{Report, TestReport, Verdict};
 use nondex_core::{Family, Level};
 use serde_json::Value;
 
-use crate::support::{Fixture, Nondex};
+use crate::support::{Fixture, Nondex, test};
+
+/// Returns what is concluded about a test: verdict, weakest level and places of culprits.
+fn concluded(test: &TestReport) -> (Verdict, Option<Level>, Vec<(&str, &str, u32)>) {
+    let culprits = test.culprits.iter();
+    let places =
+        culprits.map(|culprit| (culprit.api.as_str(), culprit.file.as_str(), culprit.line));
+    (test.verdict, test.weakest_level, places.collect())
+}
 
 /// Returns the tests whose conclusions differ: verdict, weakest level or places of culprits. Also
 /// compares the number of failing seeds at each level of both runs, as far as these seeds were run.
 fn differences(pruned: &Report, whole: &Report) -> Vec<String> {
-    let places = |test: &TestReport| -> Vec<(String, String, u32)> {
-        let culprits = test.culprits.iter();
-        culprits.map(|culprit| (culprit.api.clone(), culprit.file.clone(), culprit.line)).collect()
-    };
     let mut found = Vec::new();
     for (pruned, whole) in pruned.tests.iter().zip(&whole.tests) {
         assert_eq!(pruned.id, whole.id);
@@ -24,7 +28,6 @@ fn differences(pruned: &Report, whole: &Report) -> Vec<String> {
         if whole.verdict == Verdict::NonDeterministic {
             continue;
         }
-        let concluded = |test: &TestReport| (test.verdict, test.weakest_level, places(test));
         let of = |test: &TestReport| format!("{:?} {:?}", concluded(test), test.failure_rate);
         let (ours, theirs) = (of(pruned), of(whole));
         let are_rates_alike = pruned.failure_rate.iter().all(|(level, [failed, runs])| {
@@ -76,6 +79,33 @@ fn a_run_that_is_left_out_would_have_had_the_reported_outcome() {
     }
     assert!(differences(&blind, &report).len() >= 10);
     expect_alike(&Fixture::new("findings").path("app"), &["--seeds", "4"]);
+}
+
+#[test]
+#[ignore = "second tier: waits for every hang"]
+fn what_is_stopped_for_its_processor_time_hangs_with_its_whole_time_limit_too() {
+    let fixture = Fixture::new("loops");
+    let run = |flags: &[&str]| {
+        let run = Nondex::run_in(&fixture.path("")).args(flags);
+        run.args(["--levels", "STD", "--seeds", "4", "--timeout", "15", "--tests"]).run().report()
+    };
+    let (report, whole) = (run(&[]), run(&["--no-prune"]));
+    for (test, whole) in report.tests.iter().zip(&whole.tests) {
+        // Of the seeds that hang, both make only as many runs as prove it.
+        assert_eq!(concluded(test), concluded(whole), "{}", test.id);
+    }
+    let ended_early = |test: &TestReport| {
+        test.failures.iter().any(|failure| failure.message.contains("processor time"))
+    };
+    for name in ["computes_without_end", "computes_without_end_in_a_thread"] {
+        let hangs = test(&report, name);
+        assert_eq!(hangs.verdict, Verdict::ImplementationDependent, "{hangs:?}");
+        assert!(ended_early(hangs), "{hangs:?}");
+    }
+    assert!(!whole.tests.iter().any(ended_early));
+    assert_eq!(test(&report, "computes_for_seconds").verdict, Verdict::Stable);
+    let fails = test(&report, "computes_for_seconds_and_fails");
+    assert_eq!(fails.verdict, Verdict::ImplementationDependent);
 }
 
 /// Returns whether two counts of failures may have the same probability. Their difference must be
