@@ -49,6 +49,7 @@ mod start;
 mod surroundings;
 mod syscall;
 mod system;
+mod table;
 mod thread;
 mod timers;
 mod transfer;
@@ -58,7 +59,7 @@ mod written;
 pub use libc;
 pub use start::{begin, observe};
 
-pub(crate) use original::{Errno, Original, errno, original, set_errno};
+pub(crate) use original::{ByName, Errno, Original, errno, original, set_errno};
 
 /// Smallest page size. Where pages are larger, the system rejects addresses that are not aligned to
 /// them.

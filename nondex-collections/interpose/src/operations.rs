@@ -5,7 +5,7 @@
 //! additional load if the spec does not request failures.
 
 mod error;
-mod file;
+pub(crate) mod file;
 mod socket;
 mod stream;
 

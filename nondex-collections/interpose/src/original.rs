@@ -1,16 +1,18 @@
 //! Original functions that the interposed ones replace, and `errno`.
 
 use ::std::ffi::{CStr, c_int, c_void};
+use ::std::marker::PhantomData;
 use ::std::mem::transmute_copy;
 use ::std::ptr;
 use ::std::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::libc;
 
-/// Original of an interposed function: the next definition of its name. The look-up takes none of
-/// the tool's locks, and no thread waits for that of another. So one look-up may lead to another,
-/// and a `fork` may come in between.
-struct Entry {
+/// Place where a function was found: the next definition of its name. The look-up takes none of the
+/// tool's locks, and no thread waits for that of another. So one look-up may lead to another, and a
+/// `fork` may come in between.
+#[derive(Debug)]
+pub(crate) struct Entry {
     name: &'static CStr,
     /// Version that the headers of today's libc select, if libraries have several. Before glibc
     /// 2.36, a look-up without a version finds the oldest one, which may behave differently.
@@ -24,8 +26,8 @@ const MISSING: *mut c_void = ptr::without_provenance_mut(1);
 
 macro_rules! originals {
     ($($name:ident $(@ $version:literal)?)*) => {
-        /// All functions whose originals are called.
-        static ALL: [Entry; NAMES.len()] = [
+        /// Functions whose originals are called and that are not in the table.
+        pub(crate) static ALL: [Entry; NAMES.len()] = [
             $(Entry::new(concat!(stringify!($name), "\0"), &[$($version)?])),*
         ];
 
@@ -37,29 +39,27 @@ macro_rules! originals {
 // Versions as on x86-64. Other architectures have no older ones, so look-ups there need no version.
 originals! {
     _Fork __read_chk __recv_chk __recvfrom_chk __res_nquery __res_nquerydomain __res_nsearch
-    __res_query __res_querydomain __res_search abort accept accept4 alarm arc4random_buf bind chdir
-    chmod clock clock_gettime clock_nanosleep close closedir connect creat creat64 epoll_ctl
-    epoll_pwait epoll_pwait2 epoll_wait execve execveat execvpe fchdir fcntl fdopendir fexecve
-    fileno flock fopen fopen64 freopen freopen64 fstat fstat64 fstatat fstatat64 futimens gai_error
-    gai_suspend getaddrinfo getaddrinfo_a getcwd getdents64 getentropy getenv gethostbyaddr
-    gethostbyaddr_r gethostbyname gethostbyname2 gethostbyname2_r gethostbyname_r getloadavg
-    getnameinfo getrandom getrlimit getrusage getsockopt gettimeofday link linkat listen lstat
-    lstat64 mkdir mkdirat mkdtemp mkfifo mkostemp mkostemp64 mkostemps mkstemp mkstemp64 mkstemps
-    mktemp nanosleep open open64 openat openat64 opendir pclose pidfd_getpid pidfd_spawn
-    pidfd_spawnp poll popen ppoll prctl pselect pthread_clockjoin_np pthread_cond_clockwait
-    pthread_create pthread_detach pthread_join pthread_mutex_clocklock pthread_mutex_lock
-    pthread_mutex_timedlock pthread_mutex_trylock pthread_mutex_unlock pthread_rwlock_clockrdlock
-    pthread_rwlock_clockwrlock pthread_rwlock_rdlock pthread_rwlock_timedrdlock
-    pthread_rwlock_timedwrlock pthread_rwlock_tryrdlock pthread_rwlock_trywrlock
-    pthread_rwlock_unlock pthread_rwlock_wrlock pthread_sigmask pthread_timedjoin_np
-    pthread_tryjoin_np read readdir readdir64 readdir64_r readdir_r readlink readv recv recvfrom
-    recvmmsg recvmsg rename renameat renameat2 res_nquery res_nquerydomain res_nsearch res_query
-    res_querydomain res_search rewinddir rmdir scandir scandir64 scandirat scandirat64 secure_getenv
-    seekdir select sem_clockwait sem_post sem_timedwait sem_trywait sem_wait send sendmmsg sendmsg
-    sendto setenv setitimer setrlimit sigaction signal sigprocmask sleep socket stat stat64 statx
-    symlink symlinkat syscall sysinfo system telldir tempnam time timerfd_create timerfd_settime
-    times tmpnam truncate truncate64 ualarm umask unlink unsetenv usleep utimensat vfork wait wait3
-    wait4 waitid waitpid write writev
+    __res_query __res_querydomain __res_search abort accept accept4 alarm arc4random_buf bind clock
+    clock_gettime clock_nanosleep close closedir connect creat creat64 epoll_ctl epoll_pwait
+    epoll_pwait2 epoll_wait execve execveat execvpe fcntl fdopendir fexecve fileno flock fopen
+    fopen64 freopen freopen64 fstat fstat64 fstatat fstatat64 futimens gai_error gai_suspend
+    getaddrinfo getaddrinfo_a getdents64 getentropy gethostbyaddr gethostbyaddr_r gethostbyname
+    gethostbyname2 gethostbyname2_r gethostbyname_r getloadavg getnameinfo getrandom getrusage
+    getsockopt gettimeofday link linkat listen lstat lstat64 mkdirat mkdtemp mkfifo mkostemp
+    mkostemp64 mkostemps mkstemp mkstemp64 mkstemps mktemp nanosleep opendir pclose pidfd_getpid
+    pidfd_spawn pidfd_spawnp poll popen ppoll prctl pselect pthread_clockjoin_np
+    pthread_cond_clockwait pthread_create pthread_detach pthread_join pthread_mutex_clocklock
+    pthread_mutex_lock pthread_mutex_timedlock pthread_mutex_trylock pthread_mutex_unlock
+    pthread_rwlock_clockrdlock pthread_rwlock_clockwrlock pthread_rwlock_rdlock
+    pthread_rwlock_timedrdlock pthread_rwlock_timedwrlock pthread_rwlock_tryrdlock
+    pthread_rwlock_trywrlock pthread_rwlock_unlock pthread_rwlock_wrlock pthread_timedjoin_np
+    pthread_tryjoin_np read readdir readdir64 readdir64_r readdir_r readv recv recvfrom recvmmsg
+    recvmsg renameat renameat2 res_nquery res_nquerydomain res_nsearch res_query res_querydomain
+    res_search rewinddir scandir scandir64 scandirat scandirat64 seekdir select sem_clockwait
+    sem_post sem_timedwait sem_trywait sem_wait send sendmmsg sendmsg sendto setitimer sleep socket
+    stat stat64 statx symlinkat syscall sysinfo system telldir tempnam time timerfd_create
+    timerfd_settime times tmpnam truncate truncate64 ualarm usleep utimensat vfork wait wait3 wait4
+    waitid waitpid write writev
     sched_getaffinity @ c"GLIBC_2.3.4"
     sched_setaffinity @ c"GLIBC_2.3.4"
     pthread_attr_setaffinity_np @ c"GLIBC_2.3.4"
@@ -71,12 +71,13 @@ originals! {
     pthread_cond_broadcast @ c"GLIBC_2.3.2"
     timer_delete @ c"GLIBC_2.3.3"
     timer_settime @ c"GLIBC_2.3.3"
-    realpath @ c"GLIBC_2.3"
     posix_spawn @ c"GLIBC_2.15"
     posix_spawnp @ c"GLIBC_2.15"
 }
 
 impl Entry {
+    /// Creates the place of a function, whose name ends with NUL, of this version, if it has one.
+    /// The version is that on x86-64; other architectures have no older ones.
     const fn new(name: &'static str, version: &[&'static CStr]) -> Self {
         let Ok(name) = CStr::from_bytes_with_nul(name.as_bytes()) else {
             panic!("the name ends in NUL");
@@ -87,6 +88,30 @@ impl Entry {
             version: if has_versions { Some(version[0]) } else { None },
             found: AtomicPtr::new(ptr::null_mut()),
         }
+    }
+
+    /// Looks the function up, if that has not been done. Must be called before `main`: a look-up
+    /// takes locks of the loader and, if it fails, allocates memory. A call by a test should do
+    /// neither.
+    pub(crate) fn prepare(&self) {
+        if self.found.load(Ordering::Relaxed).is_null() {
+            self.look_up();
+        }
+    }
+
+    /// Returns the function, or `None` if no library has it.
+    ///
+    /// # Safety
+    /// `F` must be the type of a pointer to the function.
+    #[inline]
+    unsafe fn get<F: Copy>(&self) -> Option<F> {
+        const { assert!(size_of::<F>() == size_of::<*mut c_void>()) }
+        let mut found = self.found.load(Ordering::Relaxed);
+        if found.is_null() {
+            found = self.look_up();
+        }
+        // SAFETY: the caller promises the type, and the function is there.
+        (found != MISSING).then(|| unsafe { transmute_copy::<*mut c_void, F>(&found) })
     }
 
     #[cold]
@@ -107,44 +132,56 @@ impl Entry {
     }
 }
 
-/// Looks up all functions. Must be called before `main`: a look-up takes locks of the loader and,
-/// if it fails, allocates memory. A call by a test should do neither.
-pub(crate) fn look_up_all() {
-    for original in &ALL {
-        if original.found.load(Ordering::Relaxed).is_null() {
-            original.look_up();
-        }
+/// Original of a function: the one that the interposed function replaces, of the type `F`.
+#[derive(Debug)]
+pub(crate) struct Original<F> {
+    entry: Entry,
+    signature: PhantomData<F>,
+}
+
+impl<F: Copy> Original<F> {
+    /// Creates the original of the function with this name, which ends with NUL, and this version,
+    /// if it has one.
+    ///
+    /// # Safety
+    /// `F` must be the type of a function pointer with the signature that libc gives the function.
+    pub(crate) const unsafe fn new(name: &'static str, version: &[&'static CStr]) -> Self {
+        Original { entry: Entry::new(name, version), signature: PhantomData }
+    }
+
+    pub(crate) const fn entry(&self) -> &Entry {
+        &self.entry
+    }
+
+    /// Returns the function, or `None` if no library has it.
+    #[inline]
+    pub(crate) fn get(&self) -> Option<F> {
+        // SAFETY: `new` was promised that `F` is the type of this function.
+        unsafe { self.entry.get() }
     }
 }
 
-/// Original of a function.
-pub(crate) struct Original {
+/// Original of a function that is not in the table.
+pub(crate) struct ByName {
     /// Index in [`ALL`].
     position: usize,
 }
 
-impl Original {
+impl ByName {
     /// Creates the original of the function with this name.
     ///
     /// # Safety
     /// Each type with which it is taken must be that of a function pointer with the signature that
     /// libc gives `name`.
     pub(crate) const unsafe fn new(name: &str) -> Self {
-        Original { position: position(name) }
+        ByName { position: position(name) }
     }
 
     /// Returns the function, or `None` if no library has it.
     #[inline]
     pub(crate) fn get<F: Copy>(&self) -> Option<F> {
-        const { assert!(size_of::<F>() == size_of::<*mut c_void>()) }
-        let entry = &ALL[self.position];
-        let mut found = entry.found.load(Ordering::Relaxed);
-        if found.is_null() {
-            found = entry.look_up();
-        }
-        // SAFETY: `new` was promised that `F` is the type of a pointer to this function, which is
-        // there.
-        (found != MISSING).then(|| unsafe { transmute_copy::<*mut c_void, F>(&found) })
+        // SAFETY: `new` was promised that `F` is the type of this function.
+        unsafe { ALL[self.position].get() }
     }
 
     /// Returns the function as [`get`](Self::get) does, with the type of the interposed function.
@@ -177,12 +214,12 @@ const fn position(name: &str) -> usize {
 macro_rules! original {
     ($name:ident: $type:ty) => {{
         // SAFETY: the type is that of the function in libc's headers.
-        const ORIGINAL: $crate::Original = unsafe { $crate::Original::new(stringify!($name)) };
+        const ORIGINAL: $crate::ByName = unsafe { $crate::ByName::new(stringify!($name)) };
         ORIGINAL.get::<$type>()
     }};
     ($ours:ident($($argument:tt),*)) => {{
         // SAFETY: the interposed function has the signature of libc's.
-        const ORIGINAL: $crate::Original = unsafe { $crate::Original::new(stringify!($ours)) };
+        const ORIGINAL: $crate::ByName = unsafe { $crate::ByName::new(stringify!($ours)) };
         let ours: unsafe extern "C" fn($($argument),*) -> _ = $ours;
         ORIGINAL.like(ours)
     }};
@@ -225,10 +262,11 @@ pub(crate) fn set_errno(errno: c_int) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::table::entries;
 
     #[test]
     fn each_function_with_versions_is_the_one_that_the_headers_ask_for() {
-        for original in &ALL {
+        for original in entries() {
             let Some(version) = original.version else { continue };
             // SAFETY: names and versions end in NUL.
             let expected =
@@ -254,10 +292,10 @@ mod tests {
             return;
         }
         // The resolver's names with underscores are for old programs, and alias the same code.
-        let is_other = |entry: &&Entry| {
+        let is_other = |entry: &&'static Entry| {
             entry.version.is_none() && !entry.name.to_bytes().starts_with(b"__res_")
         };
-        for original in ALL.iter().filter(is_other) {
+        for original in entries().filter(is_other) {
             let found = original.look_up();
             for version in VERSIONS {
                 // SAFETY: names and versions end in NUL.

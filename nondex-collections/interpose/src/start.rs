@@ -4,7 +4,7 @@ use nondex_core::Context;
 use nondex_core::{arena, context, fork_lock};
 
 use crate::given::{self, Words};
-use crate::{clock, covered, fork, operations, origin, original, own, process, schedule, thread};
+use crate::{clock, covered, fork, operations, origin, own, process, schedule, table, thread};
 
 /// Begins the run of a test executable. It reads the spec and removes its variable, so that no test
 /// sees it, and enables every interposed function.
@@ -19,7 +19,7 @@ pub unsafe fn begin(variables: Words) {
     // SAFETY: as the caller promises.
     unsafe { given::remember(variables) };
     arena::prepare();
-    original::look_up_all();
+    table::look_up_all();
     fork_lock::wait_by(schedule::wait_outside);
     thread::see_ends();
     clock::prepare();

@@ -47,6 +47,15 @@ pub(crate) fn at(folder: c_int, path: *const c_char) {
     }
 }
 
+/// Reports what the call creates at this path, if it returns 0.
+pub(crate) fn created(folder: c_int, path: *const c_char, next: impl FnOnce() -> c_int) -> c_int {
+    let result = next();
+    if result == 0 {
+        at(folder, path);
+    }
+    result
+}
+
 /// Reports that something new was created at an unknown place.
 pub(crate) fn anything() {
     if is_reported() {

@@ -1,7 +1,4 @@
 //! Files that cannot be opened or written to, and directories that cannot be created.
-//!
-//! `open` and `openat` take the mode as a variable argument. On every 64-bit Linux, it is in the
-//! register of a third or fourth argument. Without `O_CREAT` the original ignores it.
 
 use ::std::ffi::{CStr, c_char, c_int};
 
@@ -12,7 +9,6 @@ use nondex_core::{Source, StateKind};
 use crate::accessed::accessed;
 use crate::clock;
 use crate::libc;
-use crate::original;
 use crate::schedule;
 use crate::system;
 use crate::written;
@@ -71,70 +67,37 @@ const fn is_for_writing(flags: c_int) -> bool {
     flags & (libc::O_WRONLY | libc::O_RDWR | libc::O_CREAT | libc::O_TRUNC) != 0
 }
 
-macro_rules! open {
-    ($($name:ident)*) => {$(
-        #[unsafe(no_mangle)]
-        unsafe extern "C" fn $name(path: *const c_char, flags: c_int, mode: libc::mode_t) -> c_int {
-            let original = original!($name(_, _, _) else return -1);
-            // SAFETY: the caller gives a C string.
-            unsafe { opened(path, is_for_writing(flags), flags & libc::O_CREAT != 0) };
-            // SAFETY: the caller's arguments, unchanged.
-            let file = unsafe { original(path, flags, mode) };
-            if is_for_writing(flags) {
-                written::open(file);
-            }
-            if file == -1 {
-                // SAFETY: the caller gives a C string.
-                unsafe { not_opened(path) };
-            }
-            file
-        }
-    )*};
-}
-
-macro_rules! openat {
-    ($($name:ident)*) => {$(
-        #[unsafe(no_mangle)]
-        unsafe extern "C" fn $name(
-            folder: c_int,
-            path: *const c_char,
-            flags: c_int,
-            mode: libc::mode_t,
-        ) -> c_int {
-            let original = original!($name(_, _, _, _) else return -1);
-            // SAFETY: the caller gives a C string.
-            unsafe { opened(path, is_for_writing(flags), flags & libc::O_CREAT != 0) };
-            // SAFETY: the caller's arguments, unchanged.
-            let file = unsafe { original(folder, path, flags, mode) };
-            if is_for_writing(flags) {
-                written::open(file);
-            }
-            if file == -1 {
-                // SAFETY: the caller gives a C string.
-                unsafe { not_opened(path) };
-            }
-            file
-        }
-    )*};
-}
-
-open! { open open64 }
-openat! { openat openat64 }
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn mkdir(path: *const c_char, mode: libc::mode_t) -> c_int {
-    let original = original!(mkdir(_, _) else return -1);
-    schedule::file(StateKind::File, true, path);
-    // SAFETY: the caller gives a C string.
-    accessed(StateKind::File, true, || unsafe { text(path) });
-    accessed(StateKind::Umask, false, Text::new);
-    // SAFETY: the caller's arguments, unchanged.
-    let result = unsafe { original(path, mode) };
-    if result == 0 {
-        written::at(libc::AT_FDCWD, path);
+/// Records that a file is opened with these flags, and reports it if it may be written to.
+///
+/// # Safety
+/// The path must be a C string, or null.
+pub(crate) unsafe fn open(
+    path: *const c_char,
+    flags: c_int,
+    next: impl FnOnce() -> c_int,
+) -> c_int {
+    // SAFETY: as the caller promises.
+    unsafe { opened(path, is_for_writing(flags), flags & libc::O_CREAT != 0) };
+    let file = next();
+    if is_for_writing(flags) {
+        written::open(file);
     }
+    if file == -1 {
+        // SAFETY: as the caller promises.
+        unsafe { not_opened(path) };
+    }
+    file
+}
+
+/// Records that a folder is created, which depends on the mask of modes, and reports it.
+///
+/// # Safety
+/// The path must be a C string, or null.
+pub(crate) unsafe fn make_folder(path: *const c_char, next: impl FnOnce() -> c_int) -> c_int {
+    accessed(StateKind::Umask, false, Text::new);
+    let result = written::created(libc::AT_FDCWD, path, next);
     if result == -1 {
-        // SAFETY: the caller gives a C string.
+        // SAFETY: as the caller promises.
         failed("mkdir", errno(), || unsafe { text(path) });
     }
     result

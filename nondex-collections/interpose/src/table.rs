@@ -1,0 +1,90 @@
+//! Table of the interposed C functions.
+//!
+//! A row has the signature that the C header gives the function, what it returns if no library has
+//! it, and its layers, outermost first. To interpose a function, add a row.
+//!
+//! A layer is a function of the module that knows its subject. It takes the arguments that the row
+//! names and `next`, which calls the layers below it and then the original. After `=>` are the
+//! arguments that the layer passes to `next`, in place of those of the same names. A row without
+//! layers is not needed, and a layer that does not call `next` replaces the original.
+//!
+//! Before `main`, after the end of the run and in the tool's own code, layers do nothing but call
+//! `next`: each asks the module `own`, the scheduler or its own switch.
+
+/// Defines interposed functions, and their originals in a module `originals`.
+///
+/// The version after `@` is the one that today's headers select, if libc has several. It is that on
+/// x86-64: other architectures have no older versions, so look-ups there need none.
+macro_rules! c_functions {
+    ($(
+        $(#[doc = $doc:literal])*
+        $(#[cfg($($condition:tt)*)])?
+        fn $name:ident $(@ $version:literal)? ($($argument:ident: $type:ty),* $(,)?)
+            $(-> $result:ty)? $(, missing $missing:expr)?, layers [$($layers:tt)*];
+    )*) => {
+        $(
+            $(#[doc = $doc])*
+            $(#[cfg($($condition)*)])?
+            #[unsafe(no_mangle)]
+            pub(crate) unsafe extern "C" fn $name($($argument: $type),*) $(-> $result)? {
+                // SAFETY: the caller's arguments, or those of a layer that has the same effect. The
+                // caller promises what the C function asks for, and the layers ask for no more.
+                unsafe {
+                    through!([match originals::$name.get() {
+                        Some(original) => original($($argument),*),
+                        None => { $($missing)? }
+                    }] $($layers)*)
+                }
+            }
+        )*
+
+        /// Originals of these functions.
+        #[expect(non_upper_case_globals, reason = "they have the names of the functions")]
+        pub(crate) mod originals {
+            use super::*;
+            use crate::Original;
+
+            $(
+                $(#[cfg($($condition)*)])?
+                pub(crate) static $name: Original<
+                    unsafe extern "C" fn($($type),*) $(-> $result)?
+                > =
+                    // SAFETY: the row has the signature of the function.
+                    unsafe { Original::new(concat!(stringify!($name), "\0"), &[$($version)?]) };
+            )*
+        }
+
+        /// Places where these functions are found.
+        pub(super) static ENTRIES: &[&$crate::original::Entry] = &[
+            $($(#[cfg($($condition)*)])? originals::$name.entry()),*
+        ];
+    };
+}
+
+/// Calls the first layer, with the others and the original as what it calls next.
+macro_rules! through {
+    ([$original:expr]) => { $original };
+    ([$original:expr] $($layer:ident)::+ ($($given:expr),* $(,)?)
+        $(=> ($($changed:ident),+))? $(, $($below:tt)*)?) => {
+        $($layer)::+($($given,)* |$($($changed),+)?| through!([$original] $($($below)*)?))
+    };
+}
+
+mod paths;
+mod process;
+
+use crate::original::{ALL, Entry};
+
+/// Looks up the originals of all functions. Must be called before `main`, as
+/// [`Entry::prepare`] explains.
+pub(crate) fn look_up_all() {
+    entries().for_each(Entry::prepare);
+}
+
+/// Returns the places of all functions whose originals may be called.
+pub(crate) fn entries() -> impl Iterator<Item = &'static Entry> {
+    GROUPS.iter().copied().flatten().copied().chain(&ALL)
+}
+
+/// Functions of the table, by group.
+static GROUPS: &[&[&Entry]] = &[paths::ENTRIES, process::ENTRIES];
