@@ -25,6 +25,12 @@ pub(crate) fn note(source: Source) {
     }
 }
 
+/// Records that the call uses a source that no choice controls.
+pub(crate) fn noted<R>(source: Source, next: impl FnOnce() -> R) -> R {
+    note(source);
+    next()
+}
+
 /// Returns the clock whose virtual time this one shows in a scheduled thread: that of the date, or
 /// the monotonic one. Returns `None` for clocks of processor time.
 const fn shown_as(clock: libc::clockid_t) -> Option<libc::clockid_t> {

@@ -1,14 +1,10 @@
 //! Times of files, as they are read and as they are set: virtual ones in a scheduled thread.
 
 use ::std::cell::Cell;
-use ::std::ffi::{c_char, c_int, c_uint, c_void};
+use ::std::ffi::{c_char, c_int, c_void};
 
-use nondex_core::StateKind;
-
-use super::accessed::accessed;
-use super::operations::text;
 use super::schedule::{self, FileTime};
-use super::{libc, original, scoped};
+use super::{libc, scoped};
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -88,23 +84,12 @@ struct Extended {
 
 const _: () = assert!(size_of::<Extended>() == 128);
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn statx(
-    folder: c_int,
-    path: *const c_char,
-    flags: c_int,
-    mask: c_uint,
-    result: *mut c_void,
-) -> c_int {
-    let Some(original) = original!(statx(_, _, _, _, _)) else {
-        super::set_errno(libc::ENOSYS);
-        return -1;
-    };
-    schedule::file(StateKind::File, false, path);
-    // SAFETY: the caller gives a C string.
-    accessed(StateKind::File, false, || unsafe { text(path) });
-    // SAFETY: the caller's arguments, unchanged.
-    let done = unsafe { original(folder, path, flags, mask, result) };
+/// Shows virtual times in the result of `statx`.
+///
+/// # Safety
+/// The call must fill in the structure if it returns 0.
+pub(crate) unsafe fn extended(result: *mut c_void, next: impl FnOnce() -> c_int) -> c_int {
+    let done = next();
     if done == 0 && are_shown() {
         // SAFETY: the structure was filled in, and is longer than `Extended`.
         unsafe { show_extended(result.cast()) };
@@ -147,13 +132,11 @@ fn put_extended(time: &mut ExtendedTime, show: impl FnOnce(u64) -> u64) {
 ///
 /// # Safety
 /// `times` must be null or have two times.
-unsafe fn note_set(times: *const libc::timespec) {
+pub(crate) unsafe fn set(times: *const libc::timespec, next: impl FnOnce() -> c_int) -> c_int {
     /// Smallest number of nanoseconds that means that the time is the present one, or stays.
     const SPECIAL: u64 = (1 << 30) - 2;
-    if times.is_null() || !schedule::is_scheduled() {
-        return;
-    }
-    for number in 0..2 {
+    let count = if times.is_null() || !schedule::is_scheduled() { 0 } else { 2 };
+    for number in 0..count {
         // SAFETY: as the caller promises.
         let time = unsafe { &*times.add(number) };
         let rest = time.tv_nsec as u64;
@@ -163,42 +146,20 @@ unsafe fn note_set(times: *const libc::timespec) {
             }
         }
     }
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn futimens(file: c_int, times: *const libc::timespec) -> c_int {
-    let original = original!(futimens(_, _) else return -1);
-    // SAFETY: the caller gives two times, or none.
-    unsafe {
-        note_set(times);
-        original(file, times)
-    }
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn utimensat(
-    folder: c_int,
-    path: *const c_char,
-    times: *const libc::timespec,
-    flags: c_int,
-) -> c_int {
-    let original = original!(utimensat(_, _, _, _) else return -1);
-    // SAFETY: the caller gives two times, or none.
-    unsafe {
-        note_set(times);
-        original(folder, path, times, flags)
-    }
+    next()
 }
 
 /// `stat` and its variants, with the layouts of these two architectures.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-mod status {
+pub(crate) mod status {
     use ::std::ffi::c_long;
 
-    use super::{FileTime, Shown, are_shown, c_char, c_int, libc, nanoseconds, original, schedule};
+    use super::{FileTime, Shown, are_shown, c_char, c_int, libc, nanoseconds, schedule};
+    use crate::system;
 
-    const EMPTY_PATH: c_int = 0x1000;
-    const NO_FOLLOW: c_int = 0x100;
+    /// Flags of [`call`]: the file is the descriptor itself, and a link is not followed.
+    pub(crate) const EMPTY_PATH: c_int = 0x1000;
+    pub(crate) const NO_FOLLOW: c_int = 0x100;
 
     /// Offset of the times: seconds and nanoseconds of the last access, modification and change.
     const TIMES: usize = 72;
@@ -210,7 +171,7 @@ mod status {
     ///
     /// # Safety
     /// As for `fstatat`.
-    unsafe fn call(
+    pub(crate) unsafe fn call(
         folder: c_int,
         path: *const c_char,
         flags: c_int,
@@ -220,22 +181,19 @@ mod status {
         const NEWFSTATAT: c_long = 262;
         #[cfg(not(target_arch = "x86_64"))]
         const NEWFSTATAT: c_long = 79;
-        type Syscall = unsafe extern "C" fn(c_long, ...) -> c_long;
-        match original!(syscall: Syscall) {
-            // SAFETY: the arguments are those of the system call.
-            Some(syscall) => unsafe {
-                let folder = c_long::from(folder);
-                syscall(NEWFSTATAT, folder, path, result, c_long::from(flags)) as c_int
-            },
-            None => -1,
+        let [path, result] = [path.addr(), result.addr()].map(|address| address as c_long);
+        // SAFETY: the arguments are those of the system call.
+        unsafe {
+            system::call(NEWFSTATAT, [folder.into(), path, result, flags.into(), 0, 0]) as c_int
         }
     }
 
-    /// Replaces the times in the result of `stat` by virtual ones, and returns `done`.
+    /// Shows virtual times in the result of `stat`.
     ///
     /// # Safety
-    /// The structure must have been filled in if `done` is 0.
-    unsafe fn shown(done: c_int, result: *mut libc::stat64) -> c_int {
+    /// The call must fill in the structure if it returns 0.
+    pub(crate) unsafe fn shown(result: *mut libc::stat64, next: impl FnOnce() -> c_int) -> c_int {
+        let done = next();
         if done != 0 || !are_shown() {
             return done;
         }
@@ -268,42 +226,6 @@ mod status {
             }
         }
         done
-    }
-
-    macro_rules! functions {
-        ($($name:ident($($argument:ident: $of:ty),*) => $folder:expr,
-            $path:expr, $flags:expr, $result:ident;)*) => {
-            $(#[unsafe(no_mangle)]
-            unsafe extern "C" fn $name($($argument: $of),*) -> c_int {
-                // SAFETY: the caller's arguments, unchanged.
-                unsafe {
-                    let done = match original!($name($($of),*)) {
-                        Some(original) => original($($argument),*),
-                        None => call($folder, $path, $flags, $result),
-                    };
-                    shown(done, $result)
-                }
-            })*
-        };
-    }
-
-    type Place = *mut libc::stat64;
-    type Text = *const c_char;
-
-    functions! {
-        stat(path: Text, result: Place) => libc::AT_FDCWD, path, 0, result;
-        stat64(path: Text, result: Place) => libc::AT_FDCWD, path, 0, result;
-        lstat(path: Text, result: Place) => libc::AT_FDCWD, path, NO_FOLLOW, result;
-        lstat64(path: Text, result: Place) => libc::AT_FDCWD, path, NO_FOLLOW,
-            result;
-        fstat(file: c_int, result: Place) => file, c"".as_ptr(), EMPTY_PATH,
-            result;
-        fstat64(file: c_int, result: Place) => file, c"".as_ptr(), EMPTY_PATH,
-            result;
-        fstatat(folder: c_int, path: Text, result: Place, flags: c_int) => folder,
-            path, flags, result;
-        fstatat64(folder: c_int, path: Text, result: Place,
-            flags: c_int) => folder, path, flags, result;
     }
 }
 

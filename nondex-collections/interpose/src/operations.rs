@@ -6,8 +6,8 @@
 
 mod error;
 pub(crate) mod file;
-mod socket;
-mod stream;
+pub(crate) mod socket;
+pub(crate) mod stream;
 
 use ::std::ffi::{CStr, c_char, c_int};
 use ::std::sync::atomic::{AtomicBool, Ordering};

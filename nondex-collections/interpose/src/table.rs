@@ -72,8 +72,13 @@ macro_rules! through {
 
 mod paths;
 mod process;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod status;
+
+use ::std::ffi::c_int;
 
 use crate::original::{ALL, Entry};
+use crate::set_errno;
 
 /// Looks up the originals of all functions. Must be called before `main`, as
 /// [`Entry::prepare`] explains.
@@ -87,4 +92,15 @@ pub(crate) fn entries() -> impl Iterator<Item = &'static Entry> {
 }
 
 /// Functions of the table, by group.
-static GROUPS: &[&[&Entry]] = &[paths::ENTRIES, process::ENTRIES];
+static GROUPS: &[&[&Entry]] = &[
+    paths::ENTRIES,
+    process::ENTRIES,
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    status::ENTRIES,
+];
+
+/// Sets `errno`, and returns the result of a function that fails.
+fn failed(errno: c_int) -> c_int {
+    set_errno(errno);
+    -1
+}

@@ -5,36 +5,28 @@ use ::std::ffi::{CStr, c_char, c_int, c_void};
 use super::file;
 use crate::{original, written};
 
-/// Declares functions that open a stream, which is identified by its descriptor.
-macro_rules! streams {
-    ($($name:ident($($argument:ident: $type:ty),*);)*) => {
-        $(#[unsafe(no_mangle)]
-        unsafe extern "C" fn $name(path: *const c_char, mode: *const c_char,
-            $($argument: $type),*) -> *mut c_void {
-            let original = original!($name(_, _ $(, $type)*) else return ::std::ptr::null_mut());
-            // SAFETY: the caller gives C strings, as it must.
-            let (writes, creates) = unsafe { of_mode(mode) };
-            // SAFETY: as above.
-            unsafe { file::opened(path, writes, creates) };
-            // SAFETY: the caller's arguments, unchanged.
-            let stream = unsafe { original(path, mode, $($argument),*) };
-            if stream.is_null() {
-                // SAFETY: as above.
-                unsafe { file::not_opened(path) };
-            } else if writes {
-                // SAFETY: the stream was opened.
-                unsafe { written_into(stream) };
-            }
-            stream
-        })*
-    };
-}
-
-streams! {
-    fopen();
-    fopen64();
-    freopen(stream: *mut c_void);
-    freopen64(stream: *mut c_void);
+/// Records that a stream is opened with this mode, and reports its file if it may be written to.
+///
+/// # Safety
+/// The path and the mode must be C strings, or null.
+pub(crate) unsafe fn open(
+    path: *const c_char,
+    mode: *const c_char,
+    next: impl FnOnce() -> *mut c_void,
+) -> *mut c_void {
+    // SAFETY: as the caller promises.
+    let (writes, creates) = unsafe { of_mode(mode) };
+    // SAFETY: as the caller promises.
+    unsafe { file::opened(path, writes, creates) };
+    let stream = next();
+    if stream.is_null() {
+        // SAFETY: as the caller promises.
+        unsafe { file::not_opened(path) };
+    } else if writes {
+        // SAFETY: the stream was opened.
+        unsafe { written_into(stream) };
+    }
+    stream
 }
 
 /// Returns whether a stream of this mode is written to, and whether the file is created.
