@@ -7,9 +7,9 @@
 //! over a directory of `/proc`.
 
 mod entries;
-mod listed;
+pub(crate) mod listed;
 mod proc;
-mod raw;
+pub(crate) mod raw;
 
 use ::std::cell::Cell;
 use ::std::ffi::{c_char, c_int, c_long};
@@ -22,8 +22,9 @@ use nondex_core::{Caller, Model, StateKind, context, hidden, model};
 use self::entries::{Entry, arranged, read_whole};
 use super::accessed::accessed;
 use super::operations::{note_path, text};
-use super::{Errno, errno, origin, original, own, scoped, set_errno};
+use super::{Errno, errno, origin, own, scoped, set_errno};
 use crate::libc;
+use crate::table::folders;
 
 pub(super) use raw::syscall;
 
@@ -81,8 +82,24 @@ fn reader() -> Option<(&'static Model, Caller)> {
     }
 }
 
-/// Records that a stream was opened.
-fn opened(dir: *mut libc::DIR) {
+/// Records that a directory is opened by its path.
+///
+/// # Safety
+/// `name` must be a C string, or null.
+pub(crate) unsafe fn named(
+    name: *const c_char,
+    next: impl FnOnce() -> *mut libc::DIR,
+) -> *mut libc::DIR {
+    // SAFETY: as the caller promises.
+    accessed(StateKind::File, false, || unsafe { text(name) });
+    // SAFETY: as the caller promises.
+    unsafe { note_path(name) };
+    opened(next)
+}
+
+/// Keeps the stream that the call opens, if its order is to be chosen.
+pub(crate) fn opened(next: impl FnOnce() -> *mut libc::DIR) -> *mut libc::DIR {
+    let dir = next();
     if !dir.is_null() {
         if let Some(_work) = own::work() {
             let _errno = Errno::save();
@@ -96,44 +113,18 @@ fn opened(dir: *mut libc::DIR) {
             }
         }
     }
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn opendir(name: *const c_char) -> *mut libc::DIR {
-    let original = original!(opendir(_) else return ::std::ptr::null_mut());
-    // SAFETY: the caller gives a C string.
-    accessed(StateKind::File, false, || unsafe { text(name) });
-    // SAFETY: as above.
-    unsafe { note_path(name) };
-    // SAFETY: the caller's argument, unchanged.
-    let dir = unsafe { original(name) };
-    opened(dir);
     dir
 }
 
-/// Opens a stream for a descriptor. Walkers and `cap-std` open directories by `openat`, and read
-/// them through this.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn fdopendir(file: c_int) -> *mut libc::DIR {
-    let original = original!(fdopendir(_) else return ::std::ptr::null_mut());
-    // SAFETY: the caller's argument, unchanged.
-    let dir = unsafe { original(file) };
-    opened(dir);
-    dir
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn closedir(dir: *mut libc::DIR) -> c_int {
-    let original = original!(closedir(_) else return -1);
+/// Forgets a stream that is closed.
+pub(crate) fn closed(dir: *mut libc::DIR, next: impl FnOnce() -> c_int) -> c_int {
     let stream = STREAMS.lock().and_then(|mut open| open.remove(&dir.addr()));
     drop(stream);
-    // SAFETY: the caller's argument, unchanged.
-    unsafe { original(dir) }
+    next()
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn rewinddir(dir: *mut libc::DIR) {
-    let original = original!(rewinddir(_) else return);
+/// Returns to the beginning of a stream, which is read and arranged again.
+pub(crate) fn rewound(dir: *mut libc::DIR, next: impl FnOnce()) {
     let read = STREAMS.lock().and_then(|mut open| {
         let stream = open.get_mut(&dir.addr())?;
         stream.next = 0;
@@ -141,62 +132,43 @@ unsafe extern "C" fn rewinddir(dir: *mut libc::DIR) {
         stream.entries.take()
     });
     drop(read);
-    // SAFETY: the caller's argument, unchanged.
-    unsafe { original(dir) }
+    next();
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn telldir(dir: *mut libc::DIR) -> c_long {
-    let original = original!(telldir(_) else return -1);
+/// Returns the position in an arranged stream.
+pub(crate) fn position(dir: *mut libc::DIR, next: impl FnOnce() -> c_long) -> c_long {
     let own = STREAMS.lock().and_then(|open| {
         let stream = open.get(&dir.addr())?;
         Some(stream.next as c_long)
     });
-    // SAFETY: the caller's argument, unchanged.
-    own.unwrap_or_else(|| unsafe { original(dir) })
+    own.unwrap_or_else(next)
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn seekdir(dir: *mut libc::DIR, position: c_long) {
-    let original = original!(seekdir(_, _) else return);
+/// Sets the position in an arranged stream.
+pub(crate) fn move_to(dir: *mut libc::DIR, position: c_long, next: impl FnOnce()) {
     let own = STREAMS.lock().and_then(|mut open| {
         let stream = open.get_mut(&dir.addr())?;
         stream.next = usize::try_from(position).unwrap_or(0);
         Some(())
     });
-    if own.is_none() {
-        // SAFETY: the caller's arguments, unchanged.
-        unsafe { original(dir, position) }
-    }
+    own.unwrap_or_else(next);
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn readdir64(dir: *mut libc::DIR) -> *mut dirent64 {
-    // SAFETY: the caller gives an open directory.
-    unsafe { read(dir) }
-}
-
-/// Reads an entry as `readdir64` does, because both have one layout.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn readdir(dir: *mut libc::DIR) -> *mut dirent64 {
-    // SAFETY: the caller gives an open directory.
-    unsafe { read(dir) }
-}
-
-/// Copies the next entry to the caller's buffer.
+/// Copies the next entry to the caller's buffer, as `readdir64_r` does.
 ///
 /// # Safety
-/// As for `readdir64_r`.
-unsafe fn read_into(
+/// The directory must be open, `entry` must have room for an entry, and `result` for its address.
+pub(crate) unsafe fn read_into(
     dir: *mut libc::DIR,
     entry: *mut dirent64,
     result: *mut *mut dirent64,
+    _next: impl FnOnce() -> c_int,
 ) -> c_int {
     let _errno = Errno::save();
-    // SAFETY: the caller gives an open directory, room for an entry, and a place for its address.
+    // SAFETY: as the caller promises.
     unsafe {
         set_errno(0);
-        let found = read(dir);
+        let found = folders::readdir64(dir);
         result.write(::std::ptr::null_mut());
         if found.is_null() {
             return errno();
@@ -206,26 +178,6 @@ unsafe fn read_into(
         result.write(entry);
     }
     0
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn readdir64_r(
-    dir: *mut libc::DIR,
-    entry: *mut dirent64,
-    result: *mut *mut dirent64,
-) -> c_int {
-    // SAFETY: the caller's arguments, unchanged.
-    unsafe { read_into(dir, entry, result) }
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn readdir_r(
-    dir: *mut libc::DIR,
-    entry: *mut dirent64,
-    result: *mut *mut dirent64,
-) -> c_int {
-    // SAFETY: the caller's arguments, unchanged.
-    unsafe { read_into(dir, entry, result) }
 }
 
 /// Result of the next read of a stream.
@@ -239,7 +191,7 @@ enum Next {
     End(c_int),
 }
 
-fn next(dir: *mut libc::DIR) -> Next {
+fn next_of(dir: *mut libc::DIR) -> Next {
     let Some(mut open) = STREAMS.lock() else { return Next::Unknown };
     let Some(stream) = open.get_mut(&dir.addr()) else { return Next::Unknown };
     let Some(entries) = &mut stream.entries else {
@@ -258,23 +210,22 @@ fn next(dir: *mut libc::DIR) -> Next {
 /// Returns the next entry of a stream, arranged if the stream is.
 ///
 /// # Safety
-/// `dir` must be open.
-unsafe fn read(dir: *mut libc::DIR) -> *mut dirent64 {
-    let original = original!(readdir64(_) else return ::std::ptr::null_mut());
+/// `dir` must be open, and `next` must read its next entry.
+pub(crate) unsafe fn read(dir: *mut libc::DIR, next: impl Fn() -> *mut dirent64) -> *mut dirent64 {
     // The tool's own code sets `errno`, and the caller takes that for an error at the end.
     let errno = Errno::save();
-    let mut found = next(dir);
+    let mut found = next_of(dir);
     if let Next::Unread(mut stream) = found {
         found = Next::Unknown;
         if let Some(_work) = own::work() {
-            // SAFETY: the caller gives an open directory.
-            let (entries, error) = unsafe { read_whole(original, dir) };
+            // SAFETY: as the caller promises.
+            let (entries, error) = unsafe { read_whole(&next) };
             stream.entries = Some(arranged(entries, stream.model, stream.caller));
             stream.error = error;
             if let Some(mut open) = STREAMS.lock() {
                 open.insert(dir.addr(), stream);
             }
-            found = next(dir);
+            found = next_of(dir);
         }
     }
     drop(errno);
@@ -287,7 +238,6 @@ unsafe fn read(dir: *mut libc::DIR) -> *mut dirent64 {
             ::std::ptr::null_mut()
         }
         // The stream was opened outside a test, or is not to be arranged.
-        // SAFETY: the caller's argument, unchanged.
-        Next::Unknown | Next::Unread(_) => unsafe { original(dir) },
+        Next::Unknown | Next::Unread(_) => next(),
     }
 }

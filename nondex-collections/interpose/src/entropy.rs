@@ -6,8 +6,9 @@ use ::std::slice;
 use nondex_core::{choice, context, entropy, model};
 use rand_core::Rng;
 
-use super::{Errno, origin, original, own};
+use super::{Errno, origin, own};
 use crate::libc;
+use crate::table::random;
 
 /// Flag with which only std requests the keys of its `RandomState`s. Keys for this tool's own
 /// collections do not come from here.
@@ -38,60 +39,52 @@ unsafe fn fill_raw(buffer: *mut c_void, len: usize, flags: c_uint) -> bool {
         && fill(unsafe { slice::from_raw_parts_mut(buffer.cast(), len) }, flags)
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn getrandom(buffer: *mut c_void, len: usize, flags: c_uint) -> isize {
-    // SAFETY: the caller gives a buffer of `len` bytes.
-    if unsafe { fill_raw(buffer, len, flags) } {
-        return len as isize;
-    }
-    let original = original!(getrandom(_, _, _) else return -1);
-    // SAFETY: the caller's arguments, unchanged.
-    unsafe { original(buffer, len, flags) }
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn getentropy(buffer: *mut c_void, len: usize) -> c_int {
-    // SAFETY: the caller gives a buffer of `len` bytes.
-    if len <= 256 && unsafe { fill_raw(buffer, len, 0) } {
-        return 0;
-    }
-    let original = original!(getentropy(_, _) else return -1);
-    // SAFETY: the caller's arguments, unchanged.
-    unsafe { original(buffer, len) }
-}
-
-/// Fills `buffer`, by the original if this thread does not work for a test.
+/// Draws the bytes of `getrandom`, whose result is their number.
 ///
 /// # Safety
 /// As for [`fill_raw`].
-unsafe fn fill_always(buffer: *mut c_void, len: usize) {
+pub(crate) unsafe fn bytes(
+    buffer: *mut c_void,
+    len: usize,
+    flags: c_uint,
+    next: impl FnOnce() -> isize,
+) -> isize {
     // SAFETY: as the caller promises.
-    if unsafe { fill_raw(buffer, len, 0) } {
-        return;
-    }
-    if let Some(original) = original!(arc4random_buf(_, _)) {
-        // SAFETY: as the caller promises.
-        unsafe { original(buffer, len) };
+    if unsafe { fill_raw(buffer, len, flags) } { len as isize } else { next() }
+}
+
+/// Draws the bytes of `getentropy`, which gives no more than 256.
+///
+/// # Safety
+/// As for [`fill_raw`].
+pub(crate) unsafe fn few_bytes(
+    buffer: *mut c_void,
+    len: usize,
+    next: impl FnOnce() -> c_int,
+) -> c_int {
+    // SAFETY: as the caller promises.
+    if len <= 256 && unsafe { fill_raw(buffer, len, 0) } { 0 } else { next() }
+}
+
+/// Draws the bytes of `arc4random_buf`.
+///
+/// # Safety
+/// As for [`fill_raw`].
+pub(crate) unsafe fn all_bytes(buffer: *mut c_void, len: usize, next: impl FnOnce()) {
+    // SAFETY: as the caller promises.
+    if unsafe { !fill_raw(buffer, len, 0) } {
+        next();
     }
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn arc4random_buf(buffer: *mut c_void, len: usize) {
-    // SAFETY: the caller gives a buffer of `len` bytes.
-    unsafe { fill_always(buffer, len) };
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn arc4random() -> u32 {
-    let mut number = 0_u32;
-    // SAFETY: any bytes are a number.
-    unsafe { fill_always((&raw mut number).cast(), size_of::<u32>()) };
-    number
+/// Draws a number.
+pub(crate) fn number(next: impl FnOnce() -> u32) -> u32 {
+    let mut bytes = [0; size_of::<u32>()];
+    if fill(&mut bytes, 0) { u32::from_ne_bytes(bytes) } else { next() }
 }
 
 /// Draws a number below `bound`, each with the same probability.
-#[unsafe(no_mangle)]
-extern "C" fn arc4random_uniform(bound: u32) -> u32 {
+pub(crate) fn number_below(bound: u32, _next: impl FnOnce() -> u32) -> u32 {
     if bound < 2 {
         return 0;
     }
@@ -99,7 +92,8 @@ extern "C" fn arc4random_uniform(bound: u32) -> u32 {
     // likely.
     let least = bound.wrapping_neg() % bound;
     loop {
-        let number = arc4random();
+        // SAFETY: the function has no arguments.
+        let number = unsafe { random::arc4random() };
         if number >= least {
             return number % bound;
         }

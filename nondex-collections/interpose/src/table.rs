@@ -70,8 +70,10 @@ macro_rules! through {
     };
 }
 
+pub(crate) mod folders;
 mod paths;
 mod process;
+pub(crate) mod random;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod status;
 
@@ -93,8 +95,10 @@ pub(crate) fn entries() -> impl Iterator<Item = &'static Entry> {
 
 /// Functions of the table, by group.
 static GROUPS: &[&[&Entry]] = &[
+    folders::ENTRIES,
     paths::ENTRIES,
     process::ENTRIES,
+    random::ENTRIES,
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     status::ENTRIES,
 ];

@@ -7,31 +7,22 @@ use nondex_core::{Caller, Model, hidden};
 
 use nondex_core::choice::arrange;
 
-use crate::{errno, libc, set_errno};
+use crate::{errno, set_errno};
 
 /// Entry as libc laid it out, at an address that is aligned for it.
 pub(super) type Entry = hidden::Vec<u64>;
 
-/// libc's `readdir64`.
-pub(super) type Readdir = unsafe extern "C" fn(*mut libc::DIR) -> *mut dirent64;
-
-/// Reads all remaining entries, and returns them with the error that ended them.
+/// Reads all remaining entries by `read`, and returns them with the error that ended them.
 ///
 /// # Safety
-/// `dir` must be open, and `original` libc's own `readdir64`.
-pub(super) unsafe fn read_whole(
-    original: Readdir,
-    dir: *mut libc::DIR,
-) -> (hidden::Vec<Entry>, c_int) {
+/// `read` must return the next entry of an open directory, as `readdir64` does.
+pub(super) unsafe fn read_whole(read: &dyn Fn() -> *mut dirent64) -> (hidden::Vec<Entry>, c_int) {
     let mut entries = hidden::vec();
     loop {
-        // SAFETY: `errno` is the only way to distinguish the end from an error; `dir` is valid as
-        // the caller promises.
-        let (found, error) = unsafe {
-            set_errno(0);
-            let found = original(dir);
-            (found, errno())
-        };
+        // `errno` is the only way to distinguish the end from an error.
+        set_errno(0);
+        let found = read();
+        let error = errno();
         if found.is_null() {
             return (entries, error);
         }

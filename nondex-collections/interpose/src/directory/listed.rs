@@ -1,31 +1,34 @@
 //! `scandir` and its variants: directories that libc reads whole and returns as a list.
 
-use ::std::ffi::{CStr, c_char, c_int, c_void};
+use ::std::ffi::{CStr, c_int, c_void};
 
 use crate::libc::dirent64;
 use nondex_core::{Caller, Model};
 
 use super::entries::arrange_named;
 use super::{own, reader};
-use crate::libc;
-use crate::{Errno, original};
+use crate::{Errno, libc};
 
-type List = *mut *mut dirent64;
-type Filter = Option<unsafe extern "C" fn(*const dirent64) -> c_int>;
+pub(crate) type List = *mut *mut dirent64;
+pub(crate) type Filter = Option<unsafe extern "C" fn(*const dirent64) -> c_int>;
 type CompareEntries = unsafe extern "C" fn(*mut *const dirent64, *mut *const dirent64) -> c_int;
-type Compare = Option<CompareEntries>;
+pub(crate) type Compare = Option<CompareEntries>;
 type Sort = unsafe extern "C" fn(*const c_void, *const c_void) -> c_int;
 
-/// Arranges the list that `scan` makes without an order, then sorts it by the caller's order.
+/// Arranges the list that `next` makes without an order, then sorts it by the caller's order.
 ///
 /// # Safety
-/// `list` must be the place that `scan` writes the list to.
-unsafe fn listed(list: *mut List, compare: Compare, scan: impl Fn(Compare) -> c_int) -> c_int {
+/// `list` must be the place that `next` writes the list to.
+pub(crate) unsafe fn listed(
+    list: *mut List,
+    compare: Compare,
+    next: impl Fn(Compare) -> c_int,
+) -> c_int {
     // The caller's filter and order belong to the program, so they must not run as the tool's code.
     let Some((model, caller)) = own::work().and_then(|_work| reader()) else {
-        return scan(compare);
+        return next(compare);
     };
-    let count = scan(None);
+    let count = next(None);
     let Ok(len) = usize::try_from(count) else { return count };
     let _errno = Errno::save();
     // SAFETY: libc has written a list of this number of entries, each with a name that ends with
@@ -55,26 +58,3 @@ unsafe fn arrange_all(entries: &mut [*mut dirent64], model: &'static Model, call
     }
     arrange_named(entries, model, caller, name);
 }
-
-/// Declares a variant of `scandir`.
-macro_rules! scan {
-    ($name:ident, ($($argument:ident: $type:ty),*)) => {
-        #[unsafe(no_mangle)]
-        unsafe extern "C" fn $name(
-            $($argument: $type,)*
-            list: *mut List,
-            filter: Filter,
-            compare: Compare,
-        ) -> c_int {
-            let original = original!($name($($type,)* _, _, _) else return -1);
-            // SAFETY: the caller's arguments; the list is sorted afterwards.
-            unsafe { listed(list, compare, |compare| original($($argument,)* list, filter,
-                compare)) }
-        }
-    };
-}
-
-scan!(scandir64, (path: *const c_char));
-scan!(scandirat64, (folder: c_int, path: *const c_char));
-scan!(scandir, (path: *const c_char));
-scan!(scandirat, (folder: c_int, path: *const c_char));

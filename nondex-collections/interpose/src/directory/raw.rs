@@ -13,8 +13,8 @@ use nondex_core::sorted::SortedMap;
 
 use super::entries::{Entry, arranged, copy};
 use super::{own, proc, reader};
-use crate::libc;
-use crate::{Errno, original, set_errno};
+use crate::table::folders;
+use crate::{Errno, libc, set_errno};
 
 /// Rest of a directory that was read.
 struct Left {
@@ -39,17 +39,17 @@ pub(super) fn after_fork() {
 /// Size of one read from the kernel, in bytes.
 const AT_A_TIME: usize = 32 * 1024;
 
-/// Reads entries of `folder` by `read`. Returns -1 and sets `errno` for an error, as `read` does.
+/// Reads entries of `folder` by `next`. Returns -1 and sets `errno` for an error, as `next` does.
 ///
 /// # Safety
 /// `buffer` must be valid for writes of `len` bytes.
-unsafe fn entries(
+pub(crate) unsafe fn entries(
     folder: c_int,
     buffer: *mut c_void,
     len: usize,
-    read: impl Fn(*mut c_void, usize) -> isize,
+    next: impl Fn(*mut c_void, usize) -> isize,
 ) -> isize {
-    let Some(_work) = own::work().filter(|_| !proc::has(folder)) else { return read(buffer, len) };
+    let Some(_work) = own::work().filter(|_| !proc::has(folder)) else { return next(buffer, len) };
     // SAFETY: the functions only look at the descriptor; a `stat` is plain data, for which zeros
     // are valid.
     let (offset, file) = unsafe {
@@ -62,11 +62,11 @@ unsafe fn entries(
     let known = LEFT.lock().and_then(|mut left| left.remove(&folder));
     let mut left = match known.filter(|left| left.file == file && left.offset == offset) {
         Some(left) if offset != 0 => left,
-        _ if offset == 0 => match begin(folder, file, &read) {
+        _ if offset == 0 => match begin(folder, file, &next) {
             Ok(left) => left,
             Err(result) => return result,
         },
-        _ => return read(buffer, len),
+        _ => return next(buffer, len),
     };
     let errno = Errno::save();
     // SAFETY: the caller gives a buffer of `len` bytes.
@@ -146,13 +146,6 @@ fn begin(
     Ok(Left { file, offset, entries, next: 0 })
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn getdents64(folder: c_int, buffer: *mut c_void, len: usize) -> isize {
-    let original = original!(getdents64(_, _, _) else return -1);
-    // SAFETY: the caller's arguments, or a buffer of this function with its length.
-    unsafe { entries(folder, buffer, len, |buffer, len| original(folder, buffer, len)) }
-}
-
 /// Performs the system call by number as the function does. Returns `None` for any other call.
 ///
 /// # Safety
@@ -167,5 +160,5 @@ pub(crate) unsafe fn syscall(
     let address = |register: c_long| register as usize;
     let buffer = ::std::ptr::with_exposed_provenance_mut(address(buffer));
     // SAFETY: the caller gives a buffer of `len` bytes.
-    Some(unsafe { getdents64(folder as c_int, buffer, address(len)) } as c_long)
+    Some(unsafe { folders::getdents64(folder as c_int, buffer, address(len)) } as c_long)
 }
