@@ -1,21 +1,23 @@
 //! Clocks and sleeping: virtual time in a scheduled thread, real time in any other. Both are
 //! recorded as sources that no choice controls completely.
 
-use ::std::ffi::{c_int, c_uint, c_void};
+use ::std::ffi::c_int;
 
 use nondex_core::context::note_source;
 use nondex_core::{Model, Source, model};
 
-use super::{original, own, schedule};
+use super::{own, schedule};
 use crate::libc;
+use crate::table::clocks;
 
-const SECOND: u64 = 1_000_000_000;
+/// Number of nanoseconds in a second.
+pub(crate) const SECOND: u64 = 1_000_000_000;
 
 /// Resolves the clock's original before a signal handler or an allocator may read the time.
 pub(crate) fn prepare() {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the time is written to a local variable.
-    let _ = unsafe { clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now) };
+    let _ = unsafe { clocks::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now) };
 }
 
 /// Records that the program uses a source that no choice controls.
@@ -89,22 +91,29 @@ unsafe fn nanoseconds(time: *const libc::timespec) -> Option<u64> {
     Some(seconds.saturating_mul(SECOND).saturating_add(rest))
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn clock_gettime(clock: libc::clockid_t, time: *mut libc::timespec) -> c_int {
+/// Shows the virtual time of a clock, or else the time since the test's own start of the monotonic
+/// one.
+///
+/// # Safety
+/// `time` must be null or valid, and the call must write there if it returns 0.
+#[inline]
+pub(crate) unsafe fn read(
+    clock: libc::clockid_t,
+    time: *mut libc::timespec,
+    next: impl FnOnce() -> c_int,
+) -> c_int {
     let by = match clock {
         libc::CLOCK_REALTIME => &model::SYSTEM_TIME_ELAPSED,
         _ => &model::INSTANT_ELAPSED,
     };
     if let Some(now) = virtual_time(clock, by) {
         if !time.is_null() {
-            // SAFETY: the caller gives a place for the time.
+            // SAFETY: as the caller promises.
             put(unsafe { &mut *time }, now);
             return 0;
         }
     }
-    let original = original!(clock_gettime(_, _) else return -1);
-    // SAFETY: the caller's arguments, unchanged.
-    let result = unsafe { original(clock, time) };
+    let result = next();
     // The monotonic clock of this process may have another start than the system's.
     if result == 0 && is_monotonic(clock) {
         // SAFETY: the system has written a time there.
@@ -122,64 +131,73 @@ fn put(place: &mut libc::timespec, time: u64) {
     place.tv_nsec = (time % SECOND) as _;
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn gettimeofday(time: *mut libc::timeval, zone: *mut c_void) -> c_int {
-    if let Some(now) = virtual_time(libc::CLOCK_REALTIME, &model::GETTIMEOFDAY) {
-        if !time.is_null() {
-            // SAFETY: the caller gives a place for the time.
+/// Shows the virtual time of the date in microseconds.
+///
+/// # Safety
+/// `time` must be null or valid for writes.
+pub(crate) unsafe fn date(time: *mut libc::timeval, next: impl FnOnce() -> c_int) -> c_int {
+    match virtual_time(libc::CLOCK_REALTIME, &model::GETTIMEOFDAY) {
+        Some(now) if !time.is_null() => {
+            // SAFETY: as the caller promises.
             unsafe {
                 (*time).tv_sec = (now / SECOND) as _;
                 (*time).tv_usec = (now % SECOND / 1_000) as _;
             }
-            return 0;
+            0
         }
+        _ => next(),
     }
-    let original = original!(gettimeofday(_, _) else return -1);
-    // SAFETY: the caller's arguments, unchanged.
-    unsafe { original(time, zone) }
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn time(place: *mut i64) -> i64 {
-    if let Some(now) = virtual_time(libc::CLOCK_REALTIME, &model::TIME) {
-        let seconds = (now / SECOND) as i64;
-        if !place.is_null() {
-            // SAFETY: the caller gives a place for the time.
-            unsafe { place.write(seconds) };
-        }
-        return seconds;
+/// Shows the virtual time of the date in seconds.
+///
+/// # Safety
+/// `place` must be null or valid for writes.
+pub(crate) unsafe fn seconds(place: *mut i64, next: impl FnOnce() -> i64) -> i64 {
+    let Some(now) = virtual_time(libc::CLOCK_REALTIME, &model::TIME) else { return next() };
+    let seconds = (now / SECOND) as i64;
+    if !place.is_null() {
+        // SAFETY: as the caller promises.
+        unsafe { place.write(seconds) };
     }
-    let original = original!(time(_) else return -1);
-    // SAFETY: the caller's argument, unchanged.
-    unsafe { original(place) }
+    seconds
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn nanosleep(time: *const libc::timespec, rest: *mut libc::timespec) -> c_int {
+/// Sleeps for a number of nanoseconds in virtual time, if this thread is scheduled.
+pub(crate) fn sleep<R: Default>(length: u64, next: impl FnOnce() -> R) -> R {
     note(Source::Sleep);
-    // SAFETY: the caller gives a time.
-    if let Some(length) = unsafe { nanoseconds(time) } {
-        if sleeps_until(|| schedule::now().saturating_add(length)) {
-            return 0;
-        }
-    }
-    let original = original!(nanosleep(_, _) else return -1);
-    // SAFETY: the caller's arguments, unchanged.
-    unsafe { original(time, rest) }
+    let is_over = sleeps_until(|| schedule::now().saturating_add(length));
+    if is_over { R::default() } else { next() }
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn clock_nanosleep(
+/// Sleeps as [`sleep`] does, unless the time is invalid.
+///
+/// # Safety
+/// `time` must be null or valid.
+pub(crate) unsafe fn sleep_for(time: *const libc::timespec, next: impl FnOnce() -> c_int) -> c_int {
+    // SAFETY: as the caller promises.
+    match unsafe { nanoseconds(time) } {
+        Some(length) => sleep(length, next),
+        None => noted(Source::Sleep, next),
+    }
+}
+
+/// Sleeps for a time or until one of a clock, as the flags of `clock_nanosleep` state. A time of the
+/// monotonic clock is translated for the system.
+///
+/// # Safety
+/// `time` must be null or valid.
+pub(crate) unsafe fn sleep_on(
     clock: libc::clockid_t,
     flags: c_int,
     time: *const libc::timespec,
-    rest: *mut libc::timespec,
+    next: impl FnOnce(*const libc::timespec) -> c_int,
 ) -> c_int {
     /// Flag that makes the time a deadline on the clock, not a duration.
     const ABSOLUTE: c_int = 1;
     note(Source::Sleep);
     let is_absolute = flags & ABSOLUTE != 0;
-    // SAFETY: the caller gives a time.
+    // SAFETY: as the caller promises.
     if let (Some(length), Some(shown_as)) = (unsafe { nanoseconds(time) }, shown_as(clock)) {
         let until = || {
             if is_absolute {
@@ -192,37 +210,10 @@ unsafe extern "C" fn clock_nanosleep(
             return 0;
         }
     }
-    let real;
-    let time = if is_absolute && is_monotonic(clock) && !time.is_null() {
-        // SAFETY: the caller gives a time.
-        real = unsafe { schedule::epoch::for_system(time) };
-        &raw const real
+    if is_absolute && is_monotonic(clock) && !time.is_null() {
+        // SAFETY: as the caller promises.
+        next(&unsafe { schedule::epoch::for_system(time) })
     } else {
-        time
-    };
-    let original = original!(clock_nanosleep(_, _, _, _) else return libc::ENOSYS);
-    // SAFETY: the caller's arguments, unchanged.
-    unsafe { original(clock, flags, time, rest) }
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn usleep(micros: c_uint) -> c_int {
-    note(Source::Sleep);
-    if sleeps_until(|| schedule::now().saturating_add(u64::from(micros) * 1_000)) {
-        return 0;
+        next(time)
     }
-    let original = original!(usleep(_) else return -1);
-    // SAFETY: the function accepts any number.
-    unsafe { original(micros) }
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn sleep(seconds: c_uint) -> c_uint {
-    note(Source::Sleep);
-    if sleeps_until(|| schedule::now().saturating_add(u64::from(seconds) * SECOND)) {
-        return 0;
-    }
-    let original = original!(sleep(_) else return seconds);
-    // SAFETY: the function accepts any number.
-    unsafe { original(seconds) }
 }

@@ -32,7 +32,7 @@ use nondex_core::hidden;
 use nondex_core::json::Object;
 use nondex_core::process_number;
 
-use crate::{PAGE, libc, origin, original};
+use crate::{PAGE, libc, origin};
 
 /// Ranges of the executable's flags, and of the addresses and properties of their blocks.
 static FLAGS: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
@@ -245,12 +245,8 @@ pub(crate) fn prepare(record: Option<&Path>) {
     unsafe { libc::atexit(at_exit) };
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn abort() -> ! {
+/// Records the blocks that ran before the call ends this process.
+pub(crate) fn ending<R>(next: impl FnOnce() -> R) -> R {
     note();
-    if let Some(original) = original!(abort: extern "C" fn() -> !) {
-        original();
-    }
-    // SAFETY: the call does not return.
-    unsafe { libc::_exit(134) }
+    next()
 }

@@ -53,13 +53,13 @@ mod table;
 mod thread;
 mod timers;
 mod transfer;
-mod usage;
 mod written;
 
 pub use libc;
 pub use start::{begin, observe};
 
 pub(crate) use original::{ByName, Errno, Original, errno, original, set_errno};
+pub(crate) use table::originals;
 
 /// Smallest page size. Where pages are larger, the system rejects addresses that are not aligned to
 /// them.

@@ -39,21 +39,19 @@ macro_rules! originals {
 // Versions as on x86-64. Other architectures have no older ones, so look-ups there need no version.
 originals! {
     _Fork __read_chk __recv_chk __recvfrom_chk __res_nquery __res_nquerydomain __res_nsearch
-    __res_query __res_querydomain __res_search abort accept accept4 alarm bind clock clock_gettime
-    clock_nanosleep close connect epoll_ctl epoll_pwait epoll_pwait2 epoll_wait execve execveat
-    execvpe fcntl fexecve fileno flock gai_error gai_suspend getaddrinfo getaddrinfo_a gethostbyaddr
-    gethostbyaddr_r gethostbyname gethostbyname2 gethostbyname2_r gethostbyname_r getloadavg
-    getnameinfo getrusage getsockopt gettimeofday listen nanosleep pclose pidfd_getpid pidfd_spawn
-    pidfd_spawnp poll popen ppoll prctl pselect pthread_clockjoin_np pthread_cond_clockwait
-    pthread_create pthread_detach pthread_join pthread_mutex_clocklock pthread_mutex_lock
-    pthread_mutex_timedlock pthread_mutex_trylock pthread_mutex_unlock pthread_rwlock_clockrdlock
-    pthread_rwlock_clockwrlock pthread_rwlock_rdlock pthread_rwlock_timedrdlock
-    pthread_rwlock_timedwrlock pthread_rwlock_tryrdlock pthread_rwlock_trywrlock
-    pthread_rwlock_unlock pthread_rwlock_wrlock pthread_timedjoin_np pthread_tryjoin_np read readv
-    recv recvfrom recvmmsg recvmsg res_nquery res_nquerydomain res_nsearch res_query res_querydomain
-    res_search select sem_clockwait sem_post sem_timedwait sem_trywait sem_wait send sendmmsg
-    sendmsg sendto setitimer sleep socket syscall sysinfo system time timerfd_create timerfd_settime
-    times ualarm usleep vfork wait wait3 wait4 waitid waitpid write writev
+    __res_query __res_querydomain __res_search accept accept4 bind close connect epoll_ctl
+    epoll_pwait epoll_pwait2 epoll_wait execve execveat execvpe fcntl fexecve fileno flock gai_error
+    gai_suspend getaddrinfo getaddrinfo_a gethostbyaddr gethostbyaddr_r gethostbyname gethostbyname2
+    gethostbyname2_r gethostbyname_r getnameinfo getsockopt listen pclose pidfd_getpid pidfd_spawn
+    pidfd_spawnp poll popen ppoll pselect pthread_clockjoin_np pthread_cond_clockwait pthread_create
+    pthread_detach pthread_join pthread_mutex_clocklock pthread_mutex_lock pthread_mutex_timedlock
+    pthread_mutex_trylock pthread_mutex_unlock pthread_rwlock_clockrdlock pthread_rwlock_clockwrlock
+    pthread_rwlock_rdlock pthread_rwlock_timedrdlock pthread_rwlock_timedwrlock
+    pthread_rwlock_tryrdlock pthread_rwlock_trywrlock pthread_rwlock_unlock pthread_rwlock_wrlock
+    pthread_timedjoin_np pthread_tryjoin_np read readv recv recvfrom recvmmsg recvmsg res_nquery
+    res_nquerydomain res_nsearch res_query res_querydomain res_search select sem_clockwait sem_post
+    sem_timedwait sem_trywait sem_wait send sendmmsg sendmsg sendto socket system vfork wait wait3
+    wait4 waitid waitpid write writev
     sched_getaffinity @ c"GLIBC_2.3.4"
     sched_setaffinity @ c"GLIBC_2.3.4"
     pthread_attr_setaffinity_np @ c"GLIBC_2.3.4"
@@ -63,8 +61,6 @@ originals! {
     pthread_cond_timedwait @ c"GLIBC_2.3.2"
     pthread_cond_signal @ c"GLIBC_2.3.2"
     pthread_cond_broadcast @ c"GLIBC_2.3.2"
-    timer_delete @ c"GLIBC_2.3.3"
-    timer_settime @ c"GLIBC_2.3.3"
     posix_spawn @ c"GLIBC_2.15"
     posix_spawnp @ c"GLIBC_2.15"
 }

@@ -17,7 +17,7 @@ pub(crate) mod number;
 mod pages;
 mod states;
 mod surroundings;
-mod tracer;
+pub(crate) mod tracer;
 pub(crate) mod watch;
 
 use ::std::ffi::{CStr, c_char};

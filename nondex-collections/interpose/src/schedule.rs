@@ -71,7 +71,7 @@ use ::std::time::Duration;
 
 #[cfg(feature = "network")]
 pub(crate) use descriptor::{WAITS_FOR_ALL, connect, send_message};
-pub(crate) use descriptor::{file, is_scheduled, read, write, write_vectored};
+pub(crate) use descriptor::{file, is_scheduled, read, refuse_timer, write, write_vectored};
 pub(crate) use file_times::{FileTime, set_time, show_times};
 #[cfg(feature = "network")]
 pub(crate) use kernel::each_number;

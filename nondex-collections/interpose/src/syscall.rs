@@ -5,23 +5,20 @@ use ::std::ffi::c_long;
 #[cfg(feature = "network")]
 use super::network;
 use super::process::number as process_number;
-use super::{directory, entropy, interrupt, libc, schedule, system};
+use super::{directory, entropy, interrupt, libc, schedule};
 
-/// Handles the few calls that are interposed, and passes all others through. libc's `syscall` takes
-/// its variable arguments in the registers of a function with seven `long`s, on every 64-bit Linux.
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn syscall(
+/// Handles the few calls that are interposed, and passes all others through.
+///
+/// # Safety
+/// The arguments must be those of the system call.
+#[inline]
+pub(crate) unsafe fn by_number(
     number: c_long,
-    a: c_long,
-    b: c_long,
-    c: c_long,
-    d: c_long,
-    e: c_long,
-    f: c_long,
+    arguments: [c_long; 6],
+    next: impl FnOnce(c_long, c_long, c_long, c_long, c_long, c_long) -> c_long,
 ) -> c_long {
-    // SAFETY: the caller's arguments, unchanged.
+    // SAFETY: as the caller promises.
     unsafe {
-        let arguments = [a, b, c, d, e, f];
         if let Some(result) = schedule::futex::syscall(number, arguments) {
             return result;
         }
@@ -38,11 +35,11 @@ pub(crate) unsafe extern "C" fn syscall(
         if let Some(result) = schedule::processor::syscall(number, arguments) {
             return result;
         }
-        schedule::counter::will_call(number, a);
+        schedule::counter::will_call(number, arguments[0]);
         process_number::note_call(number);
         let mut deadline = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        let arguments = schedule::futex::for_system(number, arguments, &mut deadline);
-        let result = system::call(number, arguments);
+        let [a, b, c, d, e, f] = schedule::futex::for_system(number, arguments, &mut deadline);
+        let result = next(a, b, c, d, e, f);
         if number == libc::SYS_futex as c_long {
             interrupt::passed();
         }

@@ -3,17 +3,15 @@
 use ::std::ffi::{c_int, c_long};
 use ::std::io::Write;
 
-use crate::{libc, original};
+use crate::{libc, originals};
 
 /// Makes a system call. Returns -1 if libc has no function for that.
 ///
 /// # Safety
 /// The arguments must be those of the system call.
 pub(crate) unsafe fn call(number: c_long, arguments: [c_long; 6]) -> c_long {
-    type Syscall =
-        unsafe extern "C" fn(c_long, c_long, c_long, c_long, c_long, c_long, c_long) -> c_long;
     let [a, b, c, d, e, f] = arguments;
-    match original!(syscall: Syscall) {
+    match originals::syscall.get() {
         // SAFETY: as the caller promises.
         Some(original) => unsafe { original(number, a, b, c, d, e, f) },
         None => -1,

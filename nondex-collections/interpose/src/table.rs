@@ -70,6 +70,7 @@ macro_rules! through {
     };
 }
 
+pub(crate) mod clocks;
 pub(crate) mod folders;
 mod paths;
 mod process;
@@ -81,6 +82,12 @@ use ::std::ffi::c_int;
 
 use crate::original::{ALL, Entry};
 use crate::set_errno;
+
+/// Originals of the functions in the table.
+pub(crate) mod originals {
+    pub(crate) use super::clocks::originals::*;
+    pub(crate) use super::process::originals::*;
+}
 
 /// Looks up the originals of all functions. Must be called before `main`, as
 /// [`Entry::prepare`] explains.
@@ -95,6 +102,7 @@ pub(crate) fn entries() -> impl Iterator<Item = &'static Entry> {
 
 /// Functions of the table, by group.
 static GROUPS: &[&[&Entry]] = &[
+    clocks::ENTRIES,
     folders::ENTRIES,
     paths::ENTRIES,
     process::ENTRIES,

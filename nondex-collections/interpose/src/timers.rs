@@ -1,15 +1,15 @@
 //! System timers, which expire in real time. A deadline on the monotonic clock refers to the clock
 //! that the test reads, and is translated.
 
-use ::std::ffi::{c_int, c_uint, c_void};
+use ::std::ffi::{c_int, c_void};
 
+use super::libc;
 use super::schedule::{alarms, epoch};
-use super::{libc, original};
 
 /// Setting of a timer: the interval, and its first expiration.
 #[derive(Clone, Copy)]
 #[repr(C)]
-struct Setting {
+pub(crate) struct Setting {
     interval: libc::timespec,
     first: libc::timespec,
 }
@@ -23,7 +23,7 @@ impl Setting {
 
 /// Setting in microseconds, as [`Setting`].
 #[repr(C)]
-struct Interval {
+pub(crate) struct Interval {
     _interval: libc::timeval,
     first: libc::timeval,
 }
@@ -51,93 +51,51 @@ unsafe fn for_system(flags: c_int, setting: *const Setting) -> Option<Setting> {
     })
 }
 
-type Set<T> = unsafe extern "C" fn(T, c_int, *const Setting, *mut Setting) -> c_int;
-
-/// Sets a timer by a function of the system.
+/// Translates a setting for the system, where that is necessary.
 ///
 /// # Safety
-/// The arguments must be those of the function.
-unsafe fn set<T>(
-    original: Set<T>,
-    timer: T,
+/// The setting must be valid, or null.
+pub(crate) unsafe fn translated(
     flags: c_int,
     setting: *const Setting,
-    previous: *mut Setting,
+    next: impl FnOnce(*const Setting) -> c_int,
 ) -> c_int {
-    // SAFETY: the caller gives a setting, or null.
+    // SAFETY: as the caller promises.
     let translated = unsafe { for_system(flags, setting) };
-    let setting = translated.as_ref().map_or(setting, ::std::ptr::from_ref);
-    // SAFETY: the caller's arguments, with a setting that lives until the call returns.
-    unsafe { original(timer, flags, setting, previous) }
+    next(translated.as_ref().map_or(setting, ::std::ptr::from_ref))
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn timer_settime(
+/// Notes whether the call sets or stops a timer.
+///
+/// # Safety
+/// The setting must be valid, or null.
+pub(crate) unsafe fn set(
     timer: *mut c_void,
-    flags: c_int,
     setting: *const Setting,
-    previous: *mut Setting,
+    next: impl FnOnce() -> c_int,
 ) -> c_int {
-    let original = original!(timer_settime(_, _, _, _) else return -1);
-    // SAFETY: the caller gives a setting, or null.
+    // SAFETY: as the caller promises.
     let is_set = unsafe { setting.as_ref() }.is_some_and(Setting::is_set);
-    // SAFETY: the caller's arguments.
-    let set = || unsafe { set(original, timer, flags, setting, previous) };
-    alarms::set(timer.addr(), is_set, set, |result| result == 0)
+    alarms::set(timer.addr(), is_set, |result| result == 0, next)
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn timer_delete(timer: *mut c_void) -> c_int {
-    let original = original!(timer_delete(_) else return -1);
-    // SAFETY: the caller's timer.
-    let delete = || unsafe { original(timer) };
-    alarms::set(timer.addr(), false, delete, |result| result == 0)
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn timerfd_settime(
-    timer: c_int,
-    flags: c_int,
-    setting: *const Setting,
-    previous: *mut Setting,
-) -> c_int {
-    let original = original!(timerfd_settime(_, _, _, _) else return -1);
-    // SAFETY: the caller's arguments.
-    unsafe { set(original, timer, flags, setting, previous) }
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn setitimer(
-    clock: c_int,
+/// Notes whether the call sets or stops a timer of the process. Only one kind counts real time; the
+/// others count processor time.
+///
+/// # Safety
+/// The setting must be valid, or null.
+pub(crate) unsafe fn set_of_process(
+    kind: c_int,
     setting: *const Interval,
-    previous: *mut Interval,
+    next: impl FnOnce() -> c_int,
 ) -> c_int {
-    /// Kind of timer that counts real time. The others count processor time.
+    /// The kind that counts real time (`ITIMER_REAL`).
     const REAL: c_int = 0;
-    let original = original!(setitimer(_, _, _) else return -1);
-    // SAFETY: the caller's arguments.
-    let set = || unsafe { original(clock, setting, previous) };
-    if clock != REAL {
-        return set();
+    if kind != REAL {
+        return next();
     }
-    // SAFETY: the caller gives a setting, or null.
+    // SAFETY: as the caller promises.
     let first = unsafe { setting.as_ref() }.map(|setting| &setting.first);
     let is_set = first.is_some_and(|first| first.tv_sec != 0 || first.tv_usec != 0);
-    alarms::set(alarms::OF_PROCESS, is_set, set, |result| result == 0)
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn alarm(seconds: c_uint) -> c_uint {
-    let original = original!(alarm(_) else return 0);
-    // SAFETY: the function accepts any number.
-    let set = || unsafe { original(seconds) };
-    alarms::set(alarms::OF_PROCESS, seconds != 0, set, |_| true)
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn ualarm(micros: c_uint, interval: c_uint) -> c_uint {
-    let original = original!(ualarm(_, _) else return 0);
-    // SAFETY: the function accepts any numbers.
-    let set = || unsafe { original(micros, interval) };
-    alarms::set(alarms::OF_PROCESS, micros != 0, set, |_| true)
+    alarms::set(alarms::OF_PROCESS, is_set, |result| result == 0, next)
 }

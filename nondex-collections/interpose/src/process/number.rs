@@ -9,18 +9,12 @@ use nondex_core::Source;
 
 use crate::{clock, libc, system};
 
-macro_rules! numbers {
-    ($($name:ident $number:ident)*) => {$(
-        #[unsafe(no_mangle)]
-        unsafe extern "C" fn $name() -> libc::pid_t {
-            clock::note(Source::ProcessNumber);
-            // SAFETY: the system call has no arguments.
-            unsafe { system::call(libc::$number as c_long, [0; 6]) as libc::pid_t }
-        }
-    )*};
+/// Returns a number by its system call.
+pub(crate) fn by_call(call: c_long, _next: impl FnOnce() -> libc::pid_t) -> libc::pid_t {
+    clock::note(Source::ProcessNumber);
+    // SAFETY: the system call has no arguments.
+    unsafe { system::call(call, [0; 6]) as libc::pid_t }
 }
-
-numbers! { getpid SYS_getpid getppid SYS_getppid }
 
 /// Whether any thread has requested its number. Today's std does so in the main thread, before any
 /// test.
@@ -38,8 +32,7 @@ pub(crate) fn thread_begins() {
 
 /// Returns the number of this thread. std calls this in every thread that it starts, and to report
 /// a panic, which do not count as requests by the program.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn gettid() -> libc::pid_t {
+pub(crate) fn of_thread(_next: impl FnOnce() -> libc::pid_t) -> libc::pid_t {
     let is_first = !IS_REQUESTED.swap(true, Ordering::Relaxed);
     if !(BEGINS.take() || is_first || ::std::thread::panicking()) {
         clock::note(Source::ProcessNumber);

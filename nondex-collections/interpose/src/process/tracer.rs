@@ -7,7 +7,7 @@ use ::std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use nondex_core::process_number;
 
-use crate::{libc, original, schedule};
+use crate::{libc, originals, schedule};
 
 /// Last tracer that the program allowed: a process id, 0 for none, the largest number for any.
 static ALLOWED: AtomicUsize = AtomicUsize::new(0);
@@ -15,21 +15,12 @@ static ALLOWED: AtomicUsize = AtomicUsize::new(0);
 /// Process that allowed it, because a fork does not inherit the permission.
 static PROCESS: AtomicU32 = AtomicU32::new(0);
 
-type Prctl = unsafe extern "C" fn(c_int, c_ulong, c_ulong, c_ulong, c_ulong) -> c_int;
-
-fn original() -> Option<Prctl> {
-    original!(prctl: Prctl)
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn prctl(option: c_int, a: c_ulong, b: c_ulong, c: c_ulong, d: c_ulong) -> c_int {
-    let Some(original) = original() else { return -1 };
+/// Records the tracer that the program allows, and a filter of system calls that it installs.
+pub(crate) fn requested(option: c_int, value: c_ulong, next: impl FnOnce() -> c_int) -> c_int {
     schedule::counter::will_call(libc::SYS_prctl, option.into());
-    // SAFETY: the caller's arguments, unchanged. On every 64-bit Linux, variable arguments are
-    // where these are.
-    let result = unsafe { original(option, a, b, c, d) };
+    let result = next();
     if option == libc::PR_SET_PTRACER && result == 0 {
-        note(a as usize);
+        note(value as usize);
     }
     result
 }
@@ -65,7 +56,7 @@ impl Drop for AnyTracer {
 
 /// Sets the tracer by the original `prctl`, because this library's own one would record it.
 fn set(tracer: usize) {
-    if let Some(original) = original() {
+    if let Some(original) = originals::prctl.get() {
         // SAFETY: the call involves no memory.
         unsafe { original(libc::PR_SET_PTRACER, tracer as c_ulong, 0, 0, 0) };
     }

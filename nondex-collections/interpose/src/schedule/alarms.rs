@@ -20,8 +20,8 @@ static SET: [AtomicUsize; 16] = [const { AtomicUsize::new(0) }; 16];
 pub(crate) fn set<R: Copy>(
     timer: usize,
     is_set: bool,
-    call: impl FnOnce() -> R,
     has_succeeded: impl FnOnce(R) -> bool,
+    call: impl FnOnce() -> R,
 ) -> R {
     if !is_scheduled() {
         return call();

@@ -299,20 +299,16 @@ mod older {
 
 /// Fails with `ENOSYS` for a scheduled thread, as on an old kernel: such a timer would expire in
 /// real time. Most callers then use another way to wait.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn timerfd_create(clock: libc::clockid_t, flags: c_int) -> c_int {
-    if is_scheduled() {
-        // The clock is recorded as a source, so a test without another way is judged with real
-        // time.
-        if own::is_initialized() {
-            context::note_source(Source::Clock);
-        }
-        set_errno(libc::ENOSYS);
-        return -1;
+pub(crate) fn refuse_timer(next: impl FnOnce() -> c_int) -> c_int {
+    if !is_scheduled() {
+        return next();
     }
-    let original = original!(timerfd_create(_, _) else return -1);
-    // SAFETY: the caller's arguments, unchanged.
-    unsafe { original(clock, flags) }
+    // The clock is recorded as a source, so a test without another way is judged with real time.
+    if own::is_initialized() {
+        context::note_source(Source::Clock);
+    }
+    set_errno(libc::ENOSYS);
+    -1
 }
 
 #[unsafe(no_mangle)]

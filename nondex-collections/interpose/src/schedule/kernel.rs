@@ -7,7 +7,7 @@ use ::std::sync::atomic::AtomicU32;
 use ::std::time::Duration;
 
 use super::filter;
-use crate::{Errno, errno, libc, original};
+use crate::{Errno, errno, libc, originals};
 
 pub(super) use crate::own::number as own;
 pub(super) use crate::system::call as syscall;
@@ -131,8 +131,7 @@ fn timespec(time: Duration) -> libc::timespec {
 
 /// Returns the real time of a clock in nanoseconds.
 pub(super) fn clock(clock: libc::clockid_t) -> u64 {
-    type Clock = unsafe extern "C" fn(libc::clockid_t, *mut libc::timespec) -> c_int;
-    let original = original!(clock_gettime: Clock).filter(|_| filter::is_there());
+    let original = originals::clock_gettime.get().filter(|_| filter::is_there());
     let Some(original) = original else { return clock_of_system(clock) };
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the time is written to a local variable.
