@@ -58,7 +58,9 @@ mod written;
 pub use libc;
 pub use start::{begin, observe};
 
-pub(crate) use original::{ByName, Errno, Original, errno, original, set_errno};
+#[cfg(feature = "network")]
+pub(crate) use original::{ByName, original};
+pub(crate) use original::{Errno, Original, errno, set_errno};
 pub(crate) use table::originals;
 
 /// Smallest page size. Where pages are larger, the system rejects addresses that are not aligned to

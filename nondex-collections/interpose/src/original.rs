@@ -38,29 +38,12 @@ macro_rules! originals {
 
 // Versions as on x86-64. Other architectures have no older ones, so look-ups there need no version.
 originals! {
-    _Fork __read_chk __recv_chk __recvfrom_chk __res_nquery __res_nquerydomain __res_nsearch
-    __res_query __res_querydomain __res_search accept accept4 bind close connect epoll_ctl
-    epoll_pwait epoll_pwait2 epoll_wait execve execveat execvpe fcntl fexecve fileno flock gai_error
+    send getsockopt pidfd_getpid __read_chk __recv_chk __recvfrom_chk __res_nquery __res_nquerydomain __res_nsearch __res_query
+    __res_querydomain __res_search close connect epoll_ctl execve execveat execvpe fexecve gai_error
     gai_suspend getaddrinfo getaddrinfo_a gethostbyaddr gethostbyaddr_r gethostbyname gethostbyname2
-    gethostbyname2_r gethostbyname_r getnameinfo getsockopt listen pclose pidfd_getpid pidfd_spawn
-    pidfd_spawnp poll popen ppoll pselect pthread_clockjoin_np pthread_cond_clockwait pthread_create
-    pthread_detach pthread_join pthread_mutex_clocklock pthread_mutex_lock pthread_mutex_timedlock
-    pthread_mutex_trylock pthread_mutex_unlock pthread_rwlock_clockrdlock pthread_rwlock_clockwrlock
-    pthread_rwlock_rdlock pthread_rwlock_timedrdlock pthread_rwlock_timedwrlock
-    pthread_rwlock_tryrdlock pthread_rwlock_trywrlock pthread_rwlock_unlock pthread_rwlock_wrlock
-    pthread_timedjoin_np pthread_tryjoin_np read readv recv recvfrom recvmmsg recvmsg res_nquery
-    res_nquerydomain res_nsearch res_query res_querydomain res_search select sem_clockwait sem_post
-    sem_timedwait sem_trywait sem_wait send sendmmsg sendmsg sendto socket system vfork wait wait3
-    wait4 waitid waitpid write writev
-    sched_getaffinity @ c"GLIBC_2.3.4"
-    sched_setaffinity @ c"GLIBC_2.3.4"
-    pthread_attr_setaffinity_np @ c"GLIBC_2.3.4"
-    pthread_getaffinity_np @ c"GLIBC_2.3.4"
-    pthread_setaffinity_np @ c"GLIBC_2.3.4"
-    pthread_cond_wait @ c"GLIBC_2.3.2"
-    pthread_cond_timedwait @ c"GLIBC_2.3.2"
-    pthread_cond_signal @ c"GLIBC_2.3.2"
-    pthread_cond_broadcast @ c"GLIBC_2.3.2"
+    gethostbyname2_r gethostbyname_r getnameinfo pclose pidfd_spawn pidfd_spawnp popen recv recvfrom
+    recvmmsg recvmsg res_nquery res_nquerydomain res_nsearch res_query res_querydomain res_search
+    sendmmsg sendmsg sendto socket system wait wait3 wait4 waitid waitpid
     posix_spawn @ c"GLIBC_2.15"
     posix_spawnp @ c"GLIBC_2.15"
 }
@@ -201,6 +184,7 @@ const fn position(name: &str) -> usize {
 /// Returns the original of a function of libc, either by its name and type, or by the interposed
 /// function, with `_` for each argument. The expression after `else` is evaluated if no library has
 /// it.
+#[cfg(feature = "network")]
 macro_rules! original {
     ($name:ident: $type:ty) => {{
         // SAFETY: the type is that of the function in libc's headers.
@@ -220,6 +204,7 @@ macro_rules! original {
         }
     };
 }
+#[cfg(feature = "network")]
 pub(crate) use original;
 
 /// Guard that restores `errno` after calls by the tool's own code.

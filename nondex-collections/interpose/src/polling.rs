@@ -6,8 +6,7 @@ use ::std::ffi::c_int;
 #[cfg(feature = "network")]
 use super::network::wait;
 use super::schedule::{self, Limit};
-use super::{original, set_errno};
-use crate::libc;
+use crate::{libc, originals};
 use nondex_core::hidden;
 
 /// Stubs: without the network, waits are not observed.
@@ -72,22 +71,25 @@ unsafe fn listed(list: *const libc::pollfd, count: libc::nfds_t) -> hidden::Vec<
 /// `list` must be null or valid for `count` entries.
 unsafe fn has_ready(list: *mut libc::pollfd, count: libc::nfds_t) -> bool {
     // SAFETY: as the caller promises.
-    original!(poll(_, _, _)).is_none_or(|poll| unsafe { poll(list, count, 0) } != 0)
+    originals::poll.get().is_none_or(|poll| unsafe { poll(list, count, 0) } != 0)
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn poll(list: *mut libc::pollfd, count: libc::nfds_t, timeout: c_int) -> c_int {
-    let original = original!(poll(_, _, _) else return -1);
+/// Waits for descriptors in a list, for a number of milliseconds.
+///
+/// # Safety
+/// `list` must be null or valid for `count` entries.
+pub(crate) unsafe fn poll(
+    list: *mut libc::pollfd,
+    count: libc::nfds_t,
+    timeout: c_int,
+    mut next: impl FnMut(c_int) -> c_int,
+) -> c_int {
     let limit = Limit::of_milliseconds(timeout);
-    // SAFETY: the caller's arguments, except for the limit; the list is the caller's until this
-    // returns.
-    unsafe {
-        let call = |limit: Option<Limit>| {
-            original(list, count, limit.map_or(timeout, Limit::milliseconds))
-        };
-        let is_ready = || has_ready(list, count);
-        wait_for(|| listed(list, count), limit, false, is_ready, call)
-    }
+    let call = |limit: Option<Limit>| next(limit.map_or(timeout, Limit::milliseconds));
+    // SAFETY: as the caller promises; the list is the caller's until this returns.
+    let is_ready = || unsafe { has_ready(list, count) };
+    // SAFETY: as above.
+    wait_for(|| unsafe { listed(list, count) }, limit, false, is_ready, call)
 }
 
 /// Returns the time limit of a call; null means no limit.
@@ -115,24 +117,24 @@ fn with_limit<R>(
     call(&libc::timespec { tv_sec: seconds as _, tv_nsec: rest as _ })
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn ppoll(
+/// Waits for descriptors in a list, as [`poll`] does, maybe with a mask of signals.
+///
+/// # Safety
+/// As there, and `timeout` must be null or valid.
+pub(crate) unsafe fn poll_masked(
     list: *mut libc::pollfd,
     count: libc::nfds_t,
     timeout: *const libc::timespec,
-    signals: *const libc::sigset_t,
+    is_masked: bool,
+    mut next: impl FnMut(*const libc::timespec) -> c_int,
 ) -> c_int {
-    let original = original!(ppoll(_, _, _, _) else return -1);
-    // SAFETY: the caller's arguments, except for the limit; the list is the caller's until this
-    // returns.
-    unsafe {
-        let own = limit_of(timeout);
-        let call =
-            |limit| with_limit(limit, timeout, |timeout| original(list, count, timeout, signals));
-        let is_ready = || has_ready(list, count);
-        let is_masked = !signals.is_null();
-        wait_for(|| listed(list, count), own, is_masked, is_ready, call)
-    }
+    // SAFETY: as the caller promises.
+    let own = unsafe { limit_of(timeout) };
+    let call = |limit| with_limit(limit, timeout, &mut next);
+    // SAFETY: as the caller promises; the list is the caller's until this returns.
+    let is_ready = || unsafe { has_ready(list, count) };
+    // SAFETY: as above.
+    wait_for(|| unsafe { listed(list, count) }, own, is_masked, is_ready, call)
 }
 
 /// Returns the descriptors in a set.
@@ -161,121 +163,84 @@ unsafe fn has_selected(count: c_int, sets: [*mut libc::fd_set; 3]) -> bool {
             .each_mut()
             .map(|copy| copy.as_mut().map_or(::std::ptr::null_mut(), ::std::ptr::from_mut));
         let signals = ::std::ptr::null();
-        original!(pselect(_, _, _, _, _, _))
+        originals::pselect
+            .get()
             .is_none_or(|pselect| pselect(count, read, write, except, &raw const now, signals) != 0)
     }
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn select(
+/// Waits for descriptors in three sets: to read, to write, and with an exception.
+///
+/// # Safety
+/// The sets and the time must be null or valid.
+pub(crate) unsafe fn select(
     count: c_int,
-    read: *mut libc::fd_set,
-    write: *mut libc::fd_set,
-    except: *mut libc::fd_set,
+    sets: [*mut libc::fd_set; 3],
     timeout: *mut libc::timeval,
+    mut next: impl FnMut(*mut libc::timeval) -> c_int,
 ) -> c_int {
-    let original = original!(select(_, _, _, _, _) else return -1);
-    // SAFETY: the caller's arguments, except for the limit; the sets are the caller's until this
-    // returns.
-    unsafe {
-        let own = Limit::of(timeout.as_ref().map(|own| (own.tv_sec, own.tv_usec * 1_000)));
-        let call = |limit: Option<Limit>| {
-            let Some(limit) = limit else { return original(count, read, write, except, timeout) };
-            with_limit(Some(limit), ::std::ptr::null(), |limit| {
-                let mut time = limit.as_ref().map(|limit| libc::timeval {
-                    tv_sec: limit.tv_sec,
-                    tv_usec: limit.tv_nsec / 1_000,
-                });
-                let pointer = time.as_mut().map_or(::std::ptr::null_mut(), ::std::ptr::from_mut);
-                original(count, read, write, except, pointer)
-            })
-        };
-        let is_ready = || has_selected(count, [read, write, except]);
-        wait_for(|| members(read, count), own, false, is_ready, call)
-    }
+    // SAFETY: as the caller promises.
+    let own = unsafe { timeout.as_ref() }.map(|own| (own.tv_sec, own.tv_usec * 1_000));
+    let call = |limit: Option<Limit>| {
+        let Some(limit) = limit else { return next(timeout) };
+        with_limit(Some(limit), ::std::ptr::null(), |limit| {
+            // SAFETY: the limit is null or valid.
+            let mut time = unsafe { limit.as_ref() }.map(|limit| libc::timeval {
+                tv_sec: limit.tv_sec,
+                tv_usec: limit.tv_nsec / 1_000,
+            });
+            next(time.as_mut().map_or(::std::ptr::null_mut(), ::std::ptr::from_mut))
+        })
+    };
+    // SAFETY: as the caller promises; the sets are the caller's until this returns.
+    let is_ready = || unsafe { has_selected(count, sets) };
+    // SAFETY: as above.
+    wait_for(|| unsafe { members(sets[0], count) }, Limit::of(own), false, is_ready, call)
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn pselect(
+/// Waits for descriptors in three sets, as [`select`] does, maybe with a mask of signals.
+///
+/// # Safety
+/// As there.
+pub(crate) unsafe fn select_masked(
     count: c_int,
-    read: *mut libc::fd_set,
-    write: *mut libc::fd_set,
-    except: *mut libc::fd_set,
+    sets: [*mut libc::fd_set; 3],
     timeout: *const libc::timespec,
-    signals: *const libc::sigset_t,
+    is_masked: bool,
+    mut next: impl FnMut(*const libc::timespec) -> c_int,
 ) -> c_int {
-    let original = original!(pselect(_, _, _, _, _, _) else return -1);
-    // SAFETY: the caller's arguments, except for the limit; the sets are the caller's until this
-    // returns.
-    unsafe {
-        let own = limit_of(timeout);
-        let call = |limit| {
-            with_limit(limit, timeout, |timeout| {
-                original(count, read, write, except, timeout, signals)
-            })
-        };
-        let is_ready = || has_selected(count, [read, write, except]);
-        let is_masked = !signals.is_null();
-        wait_for(|| members(read, count), own, is_masked, is_ready, call)
-    }
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn epoll_wait(
-    epoll: c_int,
-    events: *mut libc::epoll_event,
-    room: c_int,
-    timeout: c_int,
-) -> c_int {
-    let original = original!(epoll_wait(_, _, _, _) else return -1);
-    let own = Limit::of_milliseconds(timeout);
-    let call = |limit: Option<Limit>| {
-        let limit = limit.map_or(timeout, Limit::milliseconds);
-        // SAFETY: the caller's arguments, except for the limit.
-        unsafe { original(epoll, events, room, limit) }
-    };
-    wait_for_events(epoll, own, false, call)
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn epoll_pwait(
-    epoll: c_int,
-    events: *mut libc::epoll_event,
-    room: c_int,
-    timeout: c_int,
-    signals: *const libc::sigset_t,
-) -> c_int {
-    let original = original!(epoll_pwait(_, _, _, _, _) else return -1);
-    let own = Limit::of_milliseconds(timeout);
-    let call = |limit: Option<Limit>| {
-        let limit = limit.map_or(timeout, Limit::milliseconds);
-        // SAFETY: the caller's arguments, except for the limit.
-        unsafe { original(epoll, events, room, limit, signals) }
-    };
-    wait_for_events(epoll, own, !signals.is_null(), call)
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn epoll_pwait2(
-    epoll: c_int,
-    events: *mut libc::epoll_event,
-    room: c_int,
-    timeout: *const libc::timespec,
-    signals: *const libc::sigset_t,
-) -> c_int {
-    // SAFETY: the time limit is null or valid.
+    // SAFETY: as the caller promises.
     let own = unsafe { limit_of(timeout) };
-    // The function exists since glibc 2.35. A program that looks it up by name finds this one even
-    // where libc has none, so it must fail then.
-    let call = |limit| match original!(epoll_pwait2(_, _, _, _, _)) {
-        // SAFETY: the caller's arguments, except for the limit.
-        Some(original) => with_limit(limit, timeout, |timeout| unsafe {
-            original(epoll, events, room, timeout, signals)
-        }),
-        None => {
-            set_errno(libc::ENOSYS);
-            -1
-        }
-    };
-    wait_for_events(epoll, own, !signals.is_null(), call)
+    let call = |limit| with_limit(limit, timeout, &mut next);
+    // SAFETY: as the caller promises; the sets are the caller's until this returns.
+    let is_ready = || unsafe { has_selected(count, sets) };
+    // SAFETY: as above.
+    wait_for(|| unsafe { members(sets[0], count) }, own, is_masked, is_ready, call)
+}
+
+/// Waits by an `epoll` for a number of milliseconds, maybe with a mask of signals.
+pub(crate) fn epoll(
+    epoll: c_int,
+    timeout: c_int,
+    is_masked: bool,
+    mut next: impl FnMut(c_int) -> c_int,
+) -> c_int {
+    let call = |limit: Option<Limit>| next(limit.map_or(timeout, Limit::milliseconds));
+    wait_for_events(epoll, Limit::of_milliseconds(timeout), is_masked, call)
+}
+
+/// Waits by an `epoll` for a time, as [`epoll()`] does.
+///
+/// # Safety
+/// `timeout` must be null or valid.
+pub(crate) unsafe fn epoll_for(
+    epoll: c_int,
+    timeout: *const libc::timespec,
+    is_masked: bool,
+    mut next: impl FnMut(*const libc::timespec) -> c_int,
+) -> c_int {
+    // SAFETY: as the caller promises.
+    let own = unsafe { limit_of(timeout) };
+    let call = |limit| with_limit(limit, timeout, &mut next);
+    wait_for_events(epoll, own, is_masked, call)
 }

@@ -38,6 +38,18 @@ macro_rules! c_functions {
             }
         )*
 
+        originals! {
+            $($(#[cfg($($condition)*)])? fn $name $(@ $version)? ($($type),*) $(-> $result)?;)*
+        }
+    };
+}
+
+/// Defines originals of functions, with types but without names of the arguments.
+macro_rules! originals {
+    ($(
+        $(#[cfg($($condition:tt)*)])?
+        fn $name:ident $(@ $version:literal)? ($($type:ty),* $(,)?) $(-> $result:ty)?;
+    )*) => {
         /// Originals of these functions.
         #[expect(non_upper_case_globals, reason = "they have the names of the functions")]
         pub(crate) mod originals {
@@ -71,22 +83,30 @@ macro_rules! through {
 }
 
 pub(crate) mod clocks;
+mod descriptors;
 pub(crate) mod folders;
+pub(crate) mod locks;
+mod others;
 mod paths;
 mod process;
 pub(crate) mod random;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod status;
+pub(crate) mod threads;
 
 use ::std::ffi::c_int;
 
 use crate::original::{ALL, Entry};
 use crate::set_errno;
 
-/// Originals of the functions in the table.
+/// Originals of the functions in the table, and others that the layers call.
 pub(crate) mod originals {
     pub(crate) use super::clocks::originals::*;
+    pub(crate) use super::descriptors::originals::*;
+    pub(crate) use super::locks::originals::*;
+    pub(crate) use super::others::originals::*;
     pub(crate) use super::process::originals::*;
+    pub(crate) use super::threads::originals::*;
 }
 
 /// Looks up the originals of all functions. Must be called before `main`, as
@@ -103,12 +123,16 @@ pub(crate) fn entries() -> impl Iterator<Item = &'static Entry> {
 /// Functions of the table, by group.
 static GROUPS: &[&[&Entry]] = &[
     clocks::ENTRIES,
+    descriptors::ENTRIES,
     folders::ENTRIES,
+    locks::ENTRIES,
+    others::ENTRIES,
     paths::ENTRIES,
     process::ENTRIES,
     random::ENTRIES,
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     status::ENTRIES,
+    threads::ENTRIES,
 ];
 
 /// Sets `errno`, and returns the result of a function that fails.

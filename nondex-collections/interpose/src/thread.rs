@@ -10,10 +10,10 @@ use nondex_core::context::{self, Inherited, inherit};
 use nondex_core::{Context, hidden};
 
 use super::process::{number, watch};
-use super::{original, own, schedule};
+use super::{own, schedule};
 use crate::{DESTRUCTOR_ROUNDS, libc};
 
-type Start = extern "C-unwind" fn(*mut c_void) -> *mut c_void;
+pub(crate) type Start = extern "C-unwind" fn(*mut c_void) -> *mut c_void;
 
 /// Key of pthread whose destructor ends a thread for the engine, plus one.
 static KEY: AtomicU32 = AtomicU32::new(0);
@@ -72,7 +72,7 @@ struct Given {
 extern "C-unwind" fn begin(given: *mut c_void) -> *mut c_void {
     let test;
     let (start, argument) = {
-        // SAFETY: the pointer is from `pthread_create` below, which gave it to this thread alone.
+        // SAFETY: the pointer is from `create` below, which gave it to this thread alone.
         let given = unsafe { hidden::Box::from_raw_in(given.cast::<Given>(), Arena) };
         let Given { inherited, start, argument, attached, watch, test: its_test } =
             hidden::Box::into_inner(given);
@@ -143,19 +143,20 @@ fn test_of_libtest() -> Option<&'static Arc<Context>> {
     IS_OF_LIBTEST.load(Ordering::Relaxed).then_some(context)
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_create(
+/// Starts a thread by `next`, with a function that makes it one of the test's if this thread is.
+///
+/// # Safety
+/// The call must write the handle to `thread` if it returns 0.
+pub(crate) unsafe fn create(
     thread: *mut libc::pthread_t,
-    attributes: *const libc::pthread_attr_t,
     start: Start,
     argument: *mut c_void,
+    next: impl FnOnce(Start, *mut c_void) -> c_int,
 ) -> c_int {
-    let original = original!(pthread_create(_, _, _, _) else return libc::EAGAIN);
     let inherited = own::work().map(|_work| inherit());
     let Some(inherited) = inherited.filter(Inherited::is_something) else {
         schedule::life::note_free_thread();
-        // SAFETY: the caller's arguments, unchanged.
-        return unsafe { original(thread, attributes, start, argument) };
+        return next(start, argument);
     };
     let test = own::work().and_then(|_work| test_of_libtest());
     let started = schedule::life::start(inherited.path());
@@ -168,8 +169,7 @@ unsafe extern "C" fn pthread_create(
         test,
     });
     let (given, memory) = hidden::Box::into_raw_with_allocator(given);
-    // SAFETY: the caller's arguments, but for a function that calls theirs.
-    let error = unsafe { original(thread, attributes, begin, given.cast()) };
+    let error = next(begin, given.cast());
     if error != 0 {
         // SAFETY: there is no thread that took it.
         drop(unsafe { hidden::Box::from_raw_in(given, memory) });

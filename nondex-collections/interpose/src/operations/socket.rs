@@ -8,43 +8,43 @@ use super::{Errno, errno, failed};
 use crate::accessed::accessed;
 use crate::clock;
 use crate::libc;
-use crate::original;
 use crate::schedule::{self, Operation};
 use crate::written;
 use nondex_core::hidden::Text;
 use nondex_core::{Source, StateKind};
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn bind(
-    socket: c_int,
+/// Records that an address is bound, and a failure.
+///
+/// # Safety
+/// `address` must be null or valid for reads of `len` bytes.
+pub(crate) unsafe fn bind(
     address: *const libc::sockaddr,
     len: libc::socklen_t,
+    next: impl FnOnce() -> c_int,
 ) -> c_int {
-    let original = original!(bind(_, _, _) else return -1);
-    // SAFETY: the caller gives an address of this length.
+    // SAFETY: as the caller promises.
     let shared = unsafe { shared(address, len) };
     if let Some(kind) = shared {
-        // SAFETY: as above.
+        // SAFETY: as the caller promises.
         accessed(kind, true, || unsafe { shown(address, len) });
     }
-    // SAFETY: as above.
+    // SAFETY: as the caller promises.
     if unsafe { is_any_port(address, len) } {
         clock::note(Source::Port);
     }
     schedule::point(Operation::Bind);
-    // SAFETY: the caller's arguments, unchanged.
-    let result = unsafe { original(socket, address, len) };
+    let result = next();
     match shared {
         Some(StateKind::File) if result == 0 => written::anything(),
         // From now on no other test may bind the port, so it counts as taken here.
         Some(StateKind::Port) if result == 0 => {
-            // SAFETY: as above.
+            // SAFETY: as the caller promises.
             accessed(StateKind::Port, false, || unsafe { shown(address, len) });
         }
         _ => {}
     }
     if result == -1 {
-        // SAFETY: the caller gives an address of this length, which the original has read.
+        // SAFETY: as the caller promises, and the original has read the address.
         failed("bind", errno(), || unsafe { shown(address, len) });
     }
     result
@@ -52,11 +52,8 @@ unsafe extern "C" fn bind(
 
 /// Records an access to the port of a socket. A bound port is free for others until a socket
 /// listens on it, if the socket allows that.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn listen(socket: c_int, backlog: c_int) -> c_int {
-    let original = original!(listen(_, _) else return -1);
-    // SAFETY: the caller's arguments, unchanged.
-    let result = unsafe { original(socket, backlog) };
+pub(crate) fn listen(socket: c_int, next: impl FnOnce() -> c_int) -> c_int {
+    let result = next();
     let _errno = Errno::save();
     let address = (result == 0).then(|| sockaddr::of_socket(socket)).flatten();
     if let Some(address) = address.filter(|address| address.port() != 0) {

@@ -1,9 +1,9 @@
 //! Files that C's streams open, because libc does not call its interposed `open` there.
 
-use ::std::ffi::{CStr, c_char, c_int, c_void};
+use ::std::ffi::{CStr, c_char, c_void};
 
 use super::file;
-use crate::{original, written};
+use crate::{originals, written};
 
 /// Records that a stream is opened with this mode, and reports its file if it may be written to.
 ///
@@ -48,7 +48,7 @@ unsafe fn of_mode(mode: *const c_char) -> (bool, bool) {
 /// # Safety
 /// The stream must be open.
 unsafe fn written_into(stream: *mut c_void) {
-    match original!(fileno: unsafe extern "C" fn(*mut c_void) -> c_int) {
+    match originals::fileno.get() {
         // SAFETY: as the caller promises.
         Some(fileno) => written::open(unsafe { fileno(stream) }),
         None => written::anything(),

@@ -10,7 +10,7 @@ use nondex_core::context::system::{ForkEnd, Others};
 
 use super::children;
 use crate::libc;
-use crate::original;
+use crate::originals;
 
 /// Time limit for a joined thread to disappear.
 const JOINED: Duration = Duration::from_millis(30);
@@ -76,8 +76,7 @@ pub(super) fn fork(limit: Duration, work: &mut dyn FnMut() -> i32) -> Option<For
 /// # Safety
 /// The process must have one thread, or the child only make system calls.
 pub(super) unsafe fn bare_fork() -> libc::pid_t {
-    type Fork = unsafe extern "C" fn() -> libc::pid_t;
-    let fork = original!(_Fork: Fork).unwrap_or(libc::fork);
+    let fork = originals::_Fork.get().unwrap_or(libc::fork);
     // SAFETY: as the caller promises.
     unsafe { fork() }
 }

@@ -15,13 +15,10 @@ use super::shared::{NOW, tick};
 use super::{
     Object, Operation, Woken, filter, outside, point, point_after, point_on, stamps, wait_for,
 };
-use crate::{Errno, errno, libc, original, own, set_errno};
+use crate::{Errno, errno, libc, originals, own, set_errno};
 
 /// Flag of a call that waits until all requested bytes are there.
 pub(crate) const WAITS_FOR_ALL: c_int = libc::MSG_WAITALL;
-
-type Send = unsafe extern "C" fn(c_int, *const c_void, usize, c_int) -> isize;
-type Write = unsafe extern "C" fn(c_int, *const c_void, usize) -> isize;
 
 /// Number of bytes that fit into a pipe that is reported as ready (`PIPE_BUF`).
 const PIECE: usize = 4096;
@@ -136,7 +133,7 @@ pub(crate) unsafe fn write(
 pub(crate) unsafe fn write_vectored(
     fd: c_int,
     buffers: *const libc::iovec,
-    count: usize,
+    count: c_int,
     flags: c_int,
     call: impl Fn() -> isize,
 ) -> isize {
@@ -146,6 +143,7 @@ pub(crate) unsafe fn write_vectored(
     let buffers = if buffers.is_null() {
         &[]
     } else {
+        let count = usize::try_from(count).unwrap_or(0);
         // SAFETY: as the caller promises.
         unsafe { ::std::slice::from_raw_parts(buffers, count) }
     };
@@ -245,12 +243,13 @@ unsafe fn write_pieces(
 
 fn write_piece(fd: c_int, at: *const c_void, len: usize) -> isize {
     // SAFETY: the bytes are within a buffer of the caller.
-    original!(write: Write).map_or(-1, |write| unsafe { write(fd, at, len) })
+    originals::write.get().map_or(-1, |write| unsafe { write(fd, at, len) })
 }
 
 fn send_piece(fd: c_int, at: *const c_void, len: usize, flags: c_int) -> isize {
     // SAFETY: the bytes are within a buffer of the caller.
-    original!(send: Send)
+    originals::send
+        .get()
         .map_or(-1, |send| unsafe { send(fd, at, len, flags | libc::MSG_DONTWAIT) })
 }
 
@@ -269,34 +268,6 @@ pub(crate) fn connect(fd: c_int, is_local: bool, call: impl FnOnce() -> c_int) -
     outside(Operation::Connect, call)
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn accept4(
-    fd: c_int,
-    address: *mut libc::sockaddr,
-    len: *mut libc::socklen_t,
-    flags: c_int,
-) -> c_int {
-    let original = original!(accept4(_, _, _, _) else return -1);
-    // SAFETY: the caller's arguments, unchanged.
-    accept(fd, || unsafe { original(fd, address, len, flags) })
-}
-
-/// Separate module, because the function has the name of the one that it calls.
-mod older {
-    use super::{c_int, libc, original};
-
-    #[unsafe(no_mangle)]
-    unsafe extern "C" fn accept(
-        fd: c_int,
-        address: *mut libc::sockaddr,
-        len: *mut libc::socklen_t,
-    ) -> c_int {
-        let original = original!(accept(_, _, _) else return -1);
-        // SAFETY: the caller's arguments, unchanged.
-        super::accept(fd, || unsafe { original(fd, address, len) })
-    }
-}
-
 /// Fails with `ENOSYS` for a scheduled thread, as on an old kernel: such a timer would expire in
 /// real time. Most callers then use another way to wait.
 pub(crate) fn refuse_timer(next: impl FnOnce() -> c_int) -> c_int {
@@ -311,25 +282,22 @@ pub(crate) fn refuse_timer(next: impl FnOnce() -> c_int) -> c_int {
     -1
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn flock(fd: c_int, operation: c_int) -> c_int {
+/// Waits for the lock of a file in the scheduler if this thread is scheduled.
+pub(crate) fn lock_file(fd: c_int, operation: c_int, next: impl Fn(c_int) -> c_int) -> c_int {
     /// Flag that makes the call fail instead of waiting for the lock (`LOCK_NB`).
     const NOT_WAITING: c_int = 4;
-    let original = original!(flock(_, _) else return -1);
-    // SAFETY: the function accepts any numbers.
-    let call = |operation| unsafe { original(fd, operation) };
     if !is_scheduled() || operation & NOT_WAITING != 0 {
-        return call(operation);
+        return next(operation);
     }
     let mut error = 0;
     let mut is_taken = || {
-        let is_taken = call(operation | NOT_WAITING) == 0;
+        let is_taken = next(operation | NOT_WAITING) == 0;
         error = if is_taken { 0 } else { errno() };
         error != libc::EAGAIN
     };
     let object = Object::Descriptor(fd, true);
     match wait_for(Operation::File, object, None, &mut is_taken) {
-        Woken::Free => call(operation),
+        Woken::Free => next(operation),
         _ if error == 0 => 0,
         _ => {
             set_errno(error);

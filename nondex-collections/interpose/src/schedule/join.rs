@@ -8,11 +8,11 @@ use ::std::sync::atomic::Ordering;
 use super::shared::{IS_ON, NOW, SHARED, tick};
 use super::thread::{Ref, State, Woken};
 use super::{Busy, Object, Operation, lateness, me, pthread, token};
-use crate::{libc, original};
+use crate::{libc, originals};
 
 /// Time for which a thread waits for the end of another one.
-#[derive(Clone, Copy)]
-enum Limit {
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Limit {
     /// Until the thread ends.
     Forever,
     /// Until this virtual time.
@@ -67,22 +67,22 @@ fn await_end(handle: libc::pthread_t, limit: Limit) -> Result<Option<Ref>, c_int
     }
 }
 
-/// Joins a thread that has ended, or calls `unknown` if the scheduler does not know it.
+/// Joins a thread within a limit, by the original of `pthread_join` if the scheduler knows it.
 ///
 /// # Safety
 /// The arguments must be those of `pthread_join`.
-unsafe fn join(
+pub(crate) unsafe fn join(
     handle: libc::pthread_t,
     result: *mut *mut c_void,
     limit: Limit,
-    unknown: impl FnOnce() -> Option<c_int>,
+    next: impl FnOnce() -> c_int,
 ) -> c_int {
     let joined = match await_end(handle, limit) {
         Ok(Some(joined)) => joined,
-        Ok(None) => return unknown().unwrap_or(libc::EINVAL),
+        Ok(None) => return next(),
         Err(error) => return error,
     };
-    let original = original!(pthread_join(_, _) else return libc::EINVAL);
+    let Some(original) = originals::pthread_join.get() else { return libc::EINVAL };
     // SAFETY: the caller's arguments, unchanged.
     let error = unsafe { original(handle, result) };
     if error == 0 && IS_ON.load(Ordering::Relaxed) {
@@ -91,67 +91,11 @@ unsafe fn join(
     error
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_join(handle: libc::pthread_t, result: *mut *mut c_void) -> c_int {
-    // SAFETY: the caller's arguments, unchanged.
-    unsafe {
-        join(handle, result, Limit::Forever, || {
-            original!(pthread_join(_, _)).map(|original| original(handle, result))
-        })
-    }
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_tryjoin_np(
-    handle: libc::pthread_t,
-    result: *mut *mut c_void,
-) -> c_int {
-    // SAFETY: the caller's arguments, unchanged.
-    unsafe {
-        join(handle, result, Limit::Now, || {
-            original!(pthread_tryjoin_np(_, _)).map(|original| original(handle, result))
-        })
-    }
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_timedjoin_np(
-    handle: libc::pthread_t,
-    result: *mut *mut c_void,
-    time: *const libc::timespec,
-) -> c_int {
-    // SAFETY: the caller's arguments, unchanged. Without a time there is no limit.
-    unsafe {
-        join(handle, result, limit(libc::CLOCK_REALTIME, time), || {
-            original!(pthread_timedjoin_np(_, _, _)).map(|original| original(handle, result, time))
-        })
-    }
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_clockjoin_np(
-    handle: libc::pthread_t,
-    result: *mut *mut c_void,
-    clock: libc::clockid_t,
-    time: *const libc::timespec,
-) -> c_int {
-    // SAFETY: the caller's arguments, with the time translated to the system's clock.
-    unsafe {
-        join(handle, result, limit(clock, time), || {
-            let original = original!(pthread_clockjoin_np(_, _, _, _))?;
-            if time.is_null() {
-                return Some(original(handle, result, clock, time));
-            }
-            Some(original(handle, result, clock, &pthread::for_system(clock, time)))
-        })
-    }
-}
-
 /// Returns the limit for a time on a clock; null means no limit.
 ///
 /// # Safety
 /// The time must be valid or null.
-unsafe fn limit(clock: libc::clockid_t, time: *const libc::timespec) -> Limit {
+pub(crate) unsafe fn limit(clock: libc::clockid_t, time: *const libc::timespec) -> Limit {
     if time.is_null() {
         return Limit::Forever;
     }
@@ -159,8 +103,8 @@ unsafe fn limit(clock: libc::clockid_t, time: *const libc::timespec) -> Limit {
     Limit::Until(unsafe { pthread::deadline(clock, time) })
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_detach(handle: libc::pthread_t) -> c_int {
+/// Notes that nothing joins a thread, so its place is free once it has ended.
+pub(crate) fn detach(handle: libc::pthread_t, next: impl FnOnce() -> c_int) -> c_int {
     if let Some(me) = me() {
         let _busy = Busy::begin(me);
         let mut shared = SHARED.lock();
@@ -171,7 +115,5 @@ unsafe extern "C" fn pthread_detach(handle: libc::pthread_t) -> c_int {
             }
         }
     }
-    let original = original!(pthread_detach(_) else return libc::EINVAL);
-    // SAFETY: the caller's arguments, unchanged.
-    unsafe { original(handle) }
+    next()
 }

@@ -17,6 +17,7 @@ use super::{
     Busy, MONOTONIC_START, Operation, REALTIME_START, SELF, choices, closed_system, counter, epoch,
     kernel, lateness, leaving, me, processor, pthread, reading, slept, trace,
 };
+use crate::table::threads;
 use crate::{DESTRUCTOR_ROUNDS, libc};
 
 /// Number of threads that were started and are not scheduled.
@@ -214,15 +215,16 @@ unsafe extern "C" fn thread_ends(_key: *mut c_void) {
 
 /// Returns whether the function at this address is `sched_yield`, which only lets others run.
 pub(super) fn is_yield(function: usize) -> bool {
-    function == sched_yield as *const () as usize
+    function == threads::sched_yield as *const () as usize
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn sched_yield() -> c_int {
+/// Lets other threads run, in the scheduler if this thread is scheduled.
+#[inline]
+pub(crate) fn yields(_next: impl FnOnce() -> c_int) -> c_int {
     if super::is_on() {
         super::point(Operation::Yield);
-        return 0;
+    } else {
+        kernel::yield_processor();
     }
-    kernel::yield_processor();
     0
 }

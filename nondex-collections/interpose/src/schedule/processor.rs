@@ -16,7 +16,7 @@ use nondex_core::RunSpec;
 
 use super::thread::Ref;
 use super::{SELF, filter, kernel};
-use crate::{Errno, libc, original};
+use crate::{Errno, libc};
 
 /// Number of words in a set of processors. On a machine with more processors, none is shared.
 const WORDS: usize = 16;
@@ -202,49 +202,29 @@ pub(crate) fn syscall(number: c_long, arguments: [c_long; 6]) -> Option<c_long> 
     Some(len)
 }
 
-/// Declares the functions that return the processors of a process or thread.
-macro_rules! reads {
-    ($($name:ident $who:ty, missing $missing:expr;)*) => {$(
-        #[unsafe(no_mangle)]
-        unsafe extern "C" fn $name(who: $who, size: usize, set: *mut c_void) -> c_int {
-            let original = original!($name(_, _, _) else return $missing);
-            // A thread that waited outside of the scheduler may not have got them back yet.
-            give_back_to_this();
-            // SAFETY: the caller's arguments, unchanged; libc fills in the whole set.
-            unsafe {
-                let result = original(who, size, set);
-                if result == 0 {
-                    conceal(set, size);
-                }
-                result
-            }
-        }
-    )*};
+/// Conceals the shared processor in the set that the call fills in.
+///
+/// # Safety
+/// The set must have this number of bytes.
+pub(crate) unsafe fn concealed(
+    set: *mut c_void,
+    size: usize,
+    next: impl FnOnce() -> c_int,
+) -> c_int {
+    // A thread that waited outside of the scheduler may not have got them back yet.
+    give_back_to_this();
+    let result = next();
+    if result == 0 {
+        // SAFETY: as the caller promises, and libc fills in the whole set.
+        unsafe { conceal(set, size) };
+    }
+    result
 }
 
-/// Declares the functions that choose processors.
-macro_rules! chooses {
-    ($($name:ident $who:ty, missing $missing:expr;)*) => {$(
-        #[unsafe(no_mangle)]
-        unsafe extern "C" fn $name(who: $who, size: usize, set: *mut c_void) -> c_int {
-            release();
-            let original = original!($name(_, _, _) else return $missing);
-            // SAFETY: the caller's arguments, unchanged.
-            unsafe { original(who, size, set) }
-        }
-    )*};
-}
-
-reads! {
-    sched_getaffinity libc::pid_t, missing -1;
-    pthread_getaffinity_np libc::pthread_t, missing libc::ENOSYS;
-}
-
-chooses! {
-    sched_setaffinity libc::pid_t, missing -1;
-    pthread_setaffinity_np libc::pthread_t, missing libc::ENOSYS;
-    pthread_attr_setaffinity_np *mut libc::pthread_attr_t,
-        missing libc::ENOSYS;
+/// Gives the threads their original processors before the program chooses some.
+pub(crate) fn chosen(next: impl FnOnce() -> c_int) -> c_int {
+    release();
+    next()
 }
 
 #[cfg(test)]

@@ -10,13 +10,14 @@ use super::shared::{IS_ON, NOW, SHARED, Shared, tick};
 use super::thread::{Place, Ref, State, Woken};
 use super::token;
 use super::{Busy, Object, Operation, epoch, futex, kernel, lateness, leaving, me, trace, wakers};
-use crate::{errno, libc, original, set_errno};
+use crate::table::locks;
+use crate::{Original, errno, libc, originals, set_errno};
 
 type OfLock = unsafe extern "C" fn(*mut c_void) -> c_int;
 
 /// How a function reports an error.
-#[derive(Clone, Copy)]
-enum Reports {
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Reports {
     /// By its result, as the functions of pthread do.
     ByResult,
     /// By `errno`, as the functions of semaphores do.
@@ -171,147 +172,105 @@ fn wake(address: *mut c_void, count: c_int) {
 ///
 /// # Safety
 /// The time must be valid.
-pub(super) unsafe fn deadline(clock: libc::clockid_t, time: *const libc::timespec) -> u64 {
+pub(crate) unsafe fn deadline(clock: libc::clockid_t, time: *const libc::timespec) -> u64 {
     // SAFETY: as the caller promises.
     super::since_start(clock, kernel::nanoseconds(unsafe { &*time }))
 }
 
-/// Returns the deadline for which the system is to wait.
+/// Translates a deadline on a clock for the system, which waits until then. Null stays null.
 ///
 /// # Safety
-/// The time must be valid.
-pub(super) unsafe fn for_system(
+/// The time must be valid, or null.
+pub(crate) unsafe fn translated(
     clock: libc::clockid_t,
     time: *const libc::timespec,
-) -> libc::timespec {
-    match clock {
+    next: impl FnOnce(*const libc::timespec) -> c_int,
+) -> c_int {
+    if clock == libc::CLOCK_MONOTONIC && !time.is_null() {
         // SAFETY: as the caller promises.
-        libc::CLOCK_MONOTONIC => unsafe { epoch::for_system(time) },
-        // SAFETY: as the caller promises.
-        _ => unsafe { time.read() },
+        next(&unsafe { epoch::for_system(time) })
+    } else {
+        next(time)
     }
 }
 
-/// Takes a lock until a time of a clock. Returns the result, or `None` if libc is to wait for it.
+/// Takes a lock, which `attempt` tries to take without waiting.
 ///
 /// # Safety
-/// The lock and the time must be valid, and `attempt` must try to take such a lock.
-unsafe fn take_until(
-    me: Ref,
+/// The lock must be valid, and one that `attempt` takes.
+#[inline]
+pub(crate) unsafe fn lock_without_limit(
+    lock: *mut c_void,
+    reports: Reports,
+    attempt: &Original<OfLock>,
+    next: impl FnOnce() -> c_int,
+) -> c_int {
+    if let Some(me) = me() {
+        if let Some(attempt) = attempt.get() {
+            // SAFETY: as the caller promises.
+            let attempt = || unsafe { attempt(lock) };
+            if let Ok(result) = take(me, lock, None, reports, attempt) {
+                return result;
+            }
+        }
+    }
+    next()
+}
+
+/// Takes a lock until a time of a clock, as [`lock_without_limit`] does.
+///
+/// # Safety
+/// As there, and the time must be valid.
+pub(crate) unsafe fn lock_until(
     lock: *mut c_void,
     clock: libc::clockid_t,
     time: *const libc::timespec,
     reports: Reports,
-    attempt: OfLock,
-) -> Option<c_int> {
-    // SAFETY: as the caller promises.
-    let deadline = unsafe { deadline(clock, time) };
-    // SAFETY: as the caller promises.
-    let attempt = || unsafe { attempt(lock) };
-    match take(me, lock, Some(deadline), reports, attempt) {
-        Ok(result) => Some(result),
-        Err(Woken::Time) => Some(reports.timed_out()),
-        Err(_) => None,
+    attempt: &Original<OfLock>,
+    next: impl FnOnce() -> c_int,
+) -> c_int {
+    if let Some(me) = me() {
+        if let Some(attempt) = attempt.get() {
+            // SAFETY: as the caller promises.
+            let deadline = unsafe { deadline(clock, time) };
+            // SAFETY: as the caller promises.
+            let attempt = || unsafe { attempt(lock) };
+            match take(me, lock, Some(deadline), reports, attempt) {
+                Ok(result) => return result,
+                Err(Woken::Time) => return reports.timed_out(),
+                Err(_) => {}
+            }
+        }
+    }
+    next()
+}
+
+/// Releases a lock, posts a semaphore, or notifies a condition variable, and wakes up to `count`
+/// threads that wait for it.
+#[inline]
+pub(crate) fn release(lock: *mut c_void, count: c_int, next: impl FnOnce() -> c_int) -> c_int {
+    super::point_on(Operation::PthreadWake, Object::Address(lock.addr()));
+    let result = next();
+    wake(lock, count);
+    result
+}
+
+/// Waits for a condition until a deadline in virtual time, if there is one.
+///
+/// # Safety
+/// The condition and the mutex must be valid.
+pub(crate) unsafe fn await_signal(
+    condition: *mut c_void,
+    mutex: *mut c_void,
+    deadline: impl FnOnce() -> Option<u64>,
+    next: impl FnOnce() -> c_int,
+) -> c_int {
+    match me() {
+        // SAFETY: as the caller promises.
+        Some(me) => unsafe { wait(me, condition, mutex, deadline()) },
+        None => next(),
     }
 }
-
-/// Declares a function that takes a lock without a limit, by one that only tries.
-macro_rules! taking {
-    ($name:ident by $try:ident, $reports:ident) => {
-        #[unsafe(no_mangle)]
-        unsafe extern "C" fn $name(lock: *mut c_void) -> c_int {
-            if let Some(me) = me() {
-                if let Some(attempt) = original!($try: OfLock) {
-                    // SAFETY: the caller's lock.
-                    let attempt = || unsafe { attempt(lock) };
-                    let taken = take(me, lock, None, Reports::$reports, attempt);
-                    if let Ok(result) = taken {
-                        return result;
-                    }
-                }
-            }
-            let original = original!($name(_) else return libc::EINVAL);
-            // SAFETY: the caller's lock.
-            unsafe { original(lock) }
-        }
-    };
-}
-
-/// Declares the functions that take a lock until a time.
-macro_rules! taking_until {
-    ($timed:ident $clocked:ident by $try:ident, $reports:ident) => {
-        #[unsafe(no_mangle)]
-        unsafe extern "C" fn $timed(lock: *mut c_void, time: *const libc::timespec) -> c_int {
-            if let Some(me) = me() {
-                if let Some(attempt) = original!($try: OfLock) {
-                    // SAFETY: the caller's arguments.
-                    if let Some(result) = unsafe { take_until(me, lock, libc::CLOCK_REALTIME, time,
-                        Reports::$reports, attempt) }
-                    {
-                        return result;
-                    }
-                }
-            }
-            let original = original!($timed(_, _) else return libc::EINVAL);
-            // SAFETY: the caller's arguments.
-            unsafe { original(lock, time) }
-        }
-
-        #[unsafe(no_mangle)]
-        unsafe extern "C" fn $clocked(
-            lock: *mut c_void,
-            clock: libc::clockid_t,
-            time: *const libc::timespec,
-        ) -> c_int {
-            if let Some(me) = me() {
-                if let Some(attempt) = original!($try: OfLock) {
-                    // SAFETY: the caller's arguments.
-                    if let Some(result) = unsafe { take_until(me, lock, clock, time,
-                        Reports::$reports, attempt) }
-                    {
-                        return result;
-                    }
-                }
-            }
-            let original = original!($clocked(_, _, _) else return libc::EINVAL);
-            // SAFETY: the caller's arguments.
-            unsafe { original(lock, clock, &for_system(clock, time)) }
-        }
-    };
-}
-
-/// Declares a function that releases a lock, posts a semaphore, or notifies a condition variable.
-macro_rules! releasing {
-    ($name:ident to $count:literal) => {
-        #[unsafe(no_mangle)]
-        unsafe extern "C" fn $name(lock: *mut c_void) -> c_int {
-            super::point_on(Operation::PthreadWake, Object::Address(lock.addr()));
-            let result = match original!($name(_)) {
-                // SAFETY: the caller's lock.
-                Some(original) => unsafe { original(lock) },
-                None => libc::EINVAL,
-            };
-            wake(lock, $count);
-            result
-        }
-    };
-}
-
-taking!(pthread_mutex_lock by pthread_mutex_trylock, ByResult);
-taking_until!(pthread_mutex_timedlock pthread_mutex_clocklock by pthread_mutex_trylock, ByResult);
-releasing!(pthread_mutex_unlock to 1);
-
-taking!(pthread_rwlock_rdlock by pthread_rwlock_tryrdlock, ByResult);
-taking_until!(pthread_rwlock_timedrdlock pthread_rwlock_clockrdlock by pthread_rwlock_tryrdlock,
-    ByResult);
-taking!(pthread_rwlock_wrlock by pthread_rwlock_trywrlock, ByResult);
-taking_until!(pthread_rwlock_timedwrlock pthread_rwlock_clockwrlock by pthread_rwlock_trywrlock,
-    ByResult);
-releasing!(pthread_rwlock_unlock to 2_147_483_647);
-
-taking!(sem_wait by sem_trywait, ByErrno);
-taking_until!(sem_timedwait sem_clockwait by sem_trywait, ByErrno);
-releasing!(sem_post to 1);
 
 /// Releases the mutex, waits for the condition, and takes the mutex again.
 ///
@@ -324,7 +283,7 @@ unsafe fn wait(
     deadline: Option<u64>,
 ) -> c_int {
     super::operation_on(me, Operation::Pthread, Object::Address(condition.addr()));
-    let unlock = original!(pthread_mutex_unlock(_) else return libc::EINVAL);
+    let Some(unlock) = originals::pthread_mutex_unlock.get() else { return libc::EINVAL };
     let busy = Busy::begin(me);
     let deadline = lateness::later(me, deadline);
     let mut shared = SHARED.lock();
@@ -344,51 +303,6 @@ unsafe fn wait(
     let woken = token::block(me, shared);
     drop(busy);
     // SAFETY: as above.
-    let error = unsafe { pthread_mutex_lock(mutex) };
+    let error = unsafe { locks::pthread_mutex_lock(mutex) };
     if error == 0 && woken == Woken::Time { libc::ETIMEDOUT } else { error }
 }
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_cond_wait(condition: *mut c_void, mutex: *mut c_void) -> c_int {
-    if let Some(me) = me() {
-        // SAFETY: the caller's arguments.
-        return unsafe { wait(me, condition, mutex, None) };
-    }
-    let original = original!(pthread_cond_wait(_, _) else return libc::EINVAL);
-    // SAFETY: the caller's arguments.
-    unsafe { original(condition, mutex) }
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_cond_timedwait(
-    condition: *mut c_void,
-    mutex: *mut c_void,
-    time: *const libc::timespec,
-) -> c_int {
-    if let Some(me) = me() {
-        // SAFETY: the caller's arguments.
-        return unsafe { wait(me, condition, mutex, Some(deadline(epoch::clock_of(time), time))) };
-    }
-    let original = original!(pthread_cond_timedwait(_, _, _) else return libc::EINVAL);
-    // SAFETY: the caller's arguments.
-    unsafe { original(condition, mutex, &for_system(epoch::clock_of(time), time)) }
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_cond_clockwait(
-    condition: *mut c_void,
-    mutex: *mut c_void,
-    clock: libc::clockid_t,
-    time: *const libc::timespec,
-) -> c_int {
-    if let Some(me) = me() {
-        // SAFETY: the caller's arguments.
-        return unsafe { wait(me, condition, mutex, Some(deadline(clock, time))) };
-    }
-    let original = original!(pthread_cond_clockwait(_, _, _, _) else return libc::EINVAL);
-    // SAFETY: the caller's arguments.
-    unsafe { original(condition, mutex, clock, &for_system(clock, time)) }
-}
-
-releasing!(pthread_cond_signal to 1);
-releasing!(pthread_cond_broadcast to 2_147_483_647);

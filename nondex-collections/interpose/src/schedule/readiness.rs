@@ -1,14 +1,9 @@
 //! Readiness of descriptors: their kind, and how long a call on them waits.
 
-use ::std::ffi::{c_int, c_short, c_void};
+use ::std::ffi::{c_int, c_short};
 
 use super::{filter, kernel, now, output};
-use crate::{libc, original};
-
-type Fcntl = unsafe extern "C" fn(c_int, c_int, ...) -> c_int;
-type Poll = unsafe extern "C" fn(*mut libc::pollfd, libc::nfds_t, c_int) -> c_int;
-type Getsockopt =
-    unsafe extern "C" fn(c_int, c_int, c_int, *mut c_void, *mut libc::socklen_t) -> c_int;
+use crate::{libc, originals};
 
 /// Kind of a descriptor, as far as waiting is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,8 +66,8 @@ pub(super) fn kind(fd: c_int) -> Kind {
 
 /// Returns the flags with which a descriptor was opened.
 fn flags(fd: c_int) -> Option<c_int> {
-    // SAFETY: the function accepts any number, and this command has no argument.
-    let flags = original!(fcntl: Fcntl).map(|fcntl| unsafe { fcntl(fd, libc::F_GETFL) });
+    // SAFETY: the function accepts any number, and this command ignores its argument.
+    let flags = originals::fcntl.get().map(|fcntl| unsafe { fcntl(fd, libc::F_GETFL, 0) });
     flags.filter(|flags| *flags != -1)
 }
 
@@ -95,7 +90,7 @@ pub(super) fn waits(fd: c_int) -> bool {
 pub(super) fn option<T: Default>(fd: c_int, name: c_int) -> Option<T> {
     let mut value = T::default();
     let mut len = size_of::<T>() as libc::socklen_t;
-    let getsockopt = original!(getsockopt: Getsockopt)?;
+    let getsockopt = originals::getsockopt.get()?;
     // SAFETY: the kernel writes at most as many bytes as there is room for, and any are a value of
     // the requested types.
     let result = unsafe {
@@ -116,5 +111,5 @@ pub(super) fn deadline(fd: c_int, direction: Direction) -> Option<u64> {
 pub(super) fn is_ready(fd: c_int, events: c_short) -> bool {
     let mut entry = libc::pollfd { fd, events, revents: 0 };
     // SAFETY: the list has one entry.
-    original!(poll: Poll).is_none_or(|poll| unsafe { poll(&raw mut entry, 1, 0) } != 0)
+    originals::poll.get().is_none_or(|poll| unsafe { poll(&raw mut entry, 1, 0) } != 0)
 }

@@ -6,7 +6,7 @@
 use ::std::ffi::c_int;
 
 use super::child;
-use crate::{Errno, libc, original};
+use crate::{Errno, libc, originals};
 
 type Vfork = unsafe extern "C" fn() -> libc::pid_t;
 
@@ -50,7 +50,7 @@ type Vfork = unsafe extern "C" fn() -> libc::pid_t;
 extern "C" fn before() -> Vfork {
     let _errno = Errno::save();
     child::before_vfork();
-    original!(vfork: Vfork).unwrap_or(missing)
+    originals::vfork.get().unwrap_or(missing)
 }
 
 unsafe extern "C" fn missing() -> c_int {
