@@ -58,8 +58,6 @@ mod written;
 pub use libc;
 pub use start::{begin, observe};
 
-#[cfg(feature = "network")]
-pub(crate) use original::{ByName, original};
 pub(crate) use original::{Errno, Original, errno, set_errno};
 pub(crate) use table::originals;
 

@@ -6,15 +6,15 @@
 
 mod address;
 pub(crate) mod child;
-mod connect;
+pub(crate) mod connect;
 mod error;
 mod fault;
 mod fork;
 mod own_address;
-mod receive;
-mod resolve;
+pub(crate) mod receive;
+pub(crate) mod resolve;
 mod rights;
-mod send;
+pub(crate) mod send;
 mod socket;
 pub(crate) mod wait;
 
@@ -29,8 +29,9 @@ use nondex_core::{Caller, Model, NetworkMode};
 pub(crate) use receive::received;
 pub(crate) use send::sent;
 
-use super::{Errno, errno, origin, original, set_errno};
+use super::{Errno, errno, origin, set_errno};
 use crate::libc;
+use crate::table::sockets;
 
 /// Takes the locks that a forked child must find free, with consistent data under them.
 pub(crate) fn before_fork() {
@@ -128,14 +129,14 @@ pub(crate) unsafe fn syscall(number: c_long, arguments: [c_long; 6]) -> Option<c
     unsafe {
         match number {
             libc::SYS_connect => Some(
-                connect::connect(
+                sockets::connect(
                     fd as c_int,
                     with_exposed_provenance(address(a)),
                     b as libc::socklen_t,
                 )
                 .into(),
             ),
-            libc::SYS_sendto => Some(send::sendto(
+            libc::SYS_sendto => Some(sockets::sendto(
                 fd as c_int,
                 with_exposed_provenance(address(a)),
                 address(b),
@@ -143,7 +144,7 @@ pub(crate) unsafe fn syscall(number: c_long, arguments: [c_long; 6]) -> Option<c
                 with_exposed_provenance(address(d)),
                 e as libc::socklen_t,
             ) as c_long),
-            libc::SYS_recvfrom => Some(receive::recvfrom(
+            libc::SYS_recvfrom => Some(sockets::recvfrom(
                 fd as c_int,
                 with_exposed_provenance_mut(address(a)),
                 address(b),
@@ -152,16 +153,16 @@ pub(crate) unsafe fn syscall(number: c_long, arguments: [c_long; 6]) -> Option<c
                 with_exposed_provenance_mut(address(e)),
             ) as c_long),
             libc::SYS_sendmsg => {
-                Some(send::sendmsg(fd as c_int, with_exposed_provenance(address(a)), b as c_int)
+                Some(sockets::sendmsg(fd as c_int, with_exposed_provenance(address(a)), b as c_int)
                     as c_long)
             }
-            libc::SYS_recvmsg => Some(receive::recvmsg(
+            libc::SYS_recvmsg => Some(sockets::recvmsg(
                 fd as c_int,
                 with_exposed_provenance_mut(address(a)),
                 b as c_int,
             ) as c_long),
             libc::SYS_sendmmsg => Some(
-                send::sendmmsg(
+                sockets::sendmmsg(
                     fd as c_int,
                     with_exposed_provenance_mut(address(a)),
                     b as c_uint,
@@ -170,7 +171,7 @@ pub(crate) unsafe fn syscall(number: c_long, arguments: [c_long; 6]) -> Option<c
                 .into(),
             ),
             libc::SYS_recvmmsg => Some(
-                receive::recvmmsg(
+                sockets::recvmmsg(
                     fd as c_int,
                     with_exposed_provenance_mut(address(a)),
                     b as c_uint,
@@ -180,7 +181,7 @@ pub(crate) unsafe fn syscall(number: c_long, arguments: [c_long; 6]) -> Option<c
                 .into(),
             ),
             libc::SYS_getsockopt => Some(
-                connect::getsockopt(
+                sockets::getsockopt(
                     fd as c_int,
                     a as c_int,
                     b as c_int,

@@ -24,30 +24,6 @@ pub(crate) struct Entry {
 /// Address that no function has.
 const MISSING: *mut c_void = ptr::without_provenance_mut(1);
 
-macro_rules! originals {
-    ($($name:ident $(@ $version:literal)?)*) => {
-        /// Functions whose originals are called and that are not in the table.
-        pub(crate) static ALL: [Entry; NAMES.len()] = [
-            $(Entry::new(concat!(stringify!($name), "\0"), &[$($version)?])),*
-        ];
-
-        /// Names of the functions, in the same order.
-        const NAMES: &[&str] = &[$(stringify!($name)),*];
-    };
-}
-
-// Versions as on x86-64. Other architectures have no older ones, so look-ups there need no version.
-originals! {
-    send getsockopt pidfd_getpid __read_chk __recv_chk __recvfrom_chk __res_nquery __res_nquerydomain __res_nsearch __res_query
-    __res_querydomain __res_search close connect epoll_ctl execve execveat execvpe fexecve gai_error
-    gai_suspend getaddrinfo getaddrinfo_a gethostbyaddr gethostbyaddr_r gethostbyname gethostbyname2
-    gethostbyname2_r gethostbyname_r getnameinfo pclose pidfd_spawn pidfd_spawnp popen recv recvfrom
-    recvmmsg recvmsg res_nquery res_nquerydomain res_nsearch res_query res_querydomain res_search
-    sendmmsg sendmsg sendto socket system wait wait3 wait4 waitid waitpid
-    posix_spawn @ c"GLIBC_2.15"
-    posix_spawnp @ c"GLIBC_2.15"
-}
-
 impl Entry {
     /// Creates the place of a function, whose name ends with NUL, of this version, if it has one.
     /// The version is that on x86-64; other architectures have no older ones.
@@ -133,79 +109,6 @@ impl<F: Copy> Original<F> {
         unsafe { self.entry.get() }
     }
 }
-
-/// Original of a function that is not in the table.
-pub(crate) struct ByName {
-    /// Index in [`ALL`].
-    position: usize,
-}
-
-impl ByName {
-    /// Creates the original of the function with this name.
-    ///
-    /// # Safety
-    /// Each type with which it is taken must be that of a function pointer with the signature that
-    /// libc gives `name`.
-    pub(crate) const unsafe fn new(name: &str) -> Self {
-        ByName { position: position(name) }
-    }
-
-    /// Returns the function, or `None` if no library has it.
-    #[inline]
-    pub(crate) fn get<F: Copy>(&self) -> Option<F> {
-        // SAFETY: `new` was promised that `F` is the type of this function.
-        unsafe { ALL[self.position].get() }
-    }
-
-    /// Returns the function as [`get`](Self::get) does, with the type of the interposed function.
-    #[inline]
-    pub(crate) fn like<F: Copy>(&self, _ours: F) -> Option<F> {
-        self.get()
-    }
-}
-
-const fn position(name: &str) -> usize {
-    let name = name.as_bytes();
-    let mut at = 0;
-    while at < NAMES.len() {
-        let other = NAMES[at].as_bytes();
-        let mut same = 0;
-        while same < name.len() && same < other.len() && name[same] == other[same] {
-            same += 1;
-        }
-        if same == name.len() && same == other.len() {
-            return at;
-        }
-        at += 1;
-    }
-    panic!("the table `originals!` does not have this function")
-}
-
-/// Returns the original of a function of libc, either by its name and type, or by the interposed
-/// function, with `_` for each argument. The expression after `else` is evaluated if no library has
-/// it.
-#[cfg(feature = "network")]
-macro_rules! original {
-    ($name:ident: $type:ty) => {{
-        // SAFETY: the type is that of the function in libc's headers.
-        const ORIGINAL: $crate::ByName = unsafe { $crate::ByName::new(stringify!($name)) };
-        ORIGINAL.get::<$type>()
-    }};
-    ($ours:ident($($argument:tt),*)) => {{
-        // SAFETY: the interposed function has the signature of libc's.
-        const ORIGINAL: $crate::ByName = unsafe { $crate::ByName::new(stringify!($ours)) };
-        let ours: unsafe extern "C" fn($($argument),*) -> _ = $ours;
-        ORIGINAL.like(ours)
-    }};
-    ($ours:ident($($argument:tt),*) else $missing:expr) => {
-        match $crate::original!($ours($($argument),*)) {
-            Some(original) => original,
-            None => $missing,
-        }
-    };
-}
-#[cfg(feature = "network")]
-pub(crate) use original;
 
 /// Guard that restores `errno` after calls by the tool's own code.
 pub(crate) struct Errno(c_int);

@@ -86,17 +86,23 @@ pub(crate) mod clocks;
 mod descriptors;
 pub(crate) mod folders;
 pub(crate) mod locks;
+#[cfg(feature = "network")]
+mod names;
 mod others;
 mod paths;
 mod process;
+#[cfg(feature = "network")]
+pub(crate) mod programs;
 pub(crate) mod random;
+#[cfg(feature = "network")]
+pub(crate) mod sockets;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod status;
 pub(crate) mod threads;
 
 use ::std::ffi::c_int;
 
-use crate::original::{ALL, Entry};
+use crate::original::Entry;
 use crate::set_errno;
 
 /// Originals of the functions in the table, and others that the layers call.
@@ -104,8 +110,12 @@ pub(crate) mod originals {
     pub(crate) use super::clocks::originals::*;
     pub(crate) use super::descriptors::originals::*;
     pub(crate) use super::locks::originals::*;
+    #[cfg(feature = "network")]
+    pub(crate) use super::names::originals::*;
     pub(crate) use super::others::originals::*;
     pub(crate) use super::process::originals::*;
+    #[cfg(feature = "network")]
+    pub(crate) use super::sockets::originals::*;
     pub(crate) use super::threads::originals::*;
 }
 
@@ -117,7 +127,7 @@ pub(crate) fn look_up_all() {
 
 /// Returns the places of all functions whose originals may be called.
 pub(crate) fn entries() -> impl Iterator<Item = &'static Entry> {
-    GROUPS.iter().copied().flatten().copied().chain(&ALL)
+    GROUPS.iter().copied().flatten().copied()
 }
 
 /// Functions of the table, by group.
@@ -126,10 +136,16 @@ static GROUPS: &[&[&Entry]] = &[
     descriptors::ENTRIES,
     folders::ENTRIES,
     locks::ENTRIES,
+    #[cfg(feature = "network")]
+    names::ENTRIES,
     others::ENTRIES,
     paths::ENTRIES,
     process::ENTRIES,
+    #[cfg(feature = "network")]
+    programs::ENTRIES,
     random::ENTRIES,
+    #[cfg(feature = "network")]
+    sockets::ENTRIES,
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     status::ENTRIES,
     threads::ENTRIES,

@@ -12,11 +12,11 @@
 //! allowed, so code that runs for every program allocates no memory.
 
 mod argument;
-mod execute;
-mod program;
-mod shell;
-mod spawn;
-mod unobserved;
+pub(crate) mod execute;
+pub(crate) mod program;
+pub(crate) mod shell;
+pub(crate) mod spawn;
+pub(crate) mod unobserved;
 
 use ::std::ffi::{CStr, c_char, c_int};
 use ::std::io::Read;
@@ -39,7 +39,7 @@ const PRELOAD: &CStr = c"LD_PRELOAD=";
 const MAX_VARIABLES: usize = 2048;
 
 /// The library that observes programs.
-struct Library {
+pub(crate) struct Library {
     /// Entry of the environment that names it.
     entry: &'static CStr,
     /// Class, byte order and machine of the programs that can load it.
@@ -107,10 +107,10 @@ fn join<'a>(buffer: &'a mut [u8], parts: &[&[u8]]) -> Option<&'a CStr> {
     CStr::from_bytes_with_nul(&buffer[..=length]).ok()
 }
 
-type Strings = *const *const c_char;
+pub(crate) type Strings = *const *const c_char;
 
 /// Function that finds a program by its path or name.
-type Find = fn(&CStr, &Library) -> Program;
+pub(crate) type Find = fn(&CStr, &Library) -> Program;
 
 /// Finds the program that is to be started. Returns the default if nothing is observed.
 ///

@@ -9,16 +9,14 @@ use nondex_core::protocol::network::ROUTE;
 use nondex_core::{NetworkMode, model};
 
 use super::{
-    Errno, Treatment, address, begin, errno, error, failed, fault, inject, original, refuse, shown,
-    socket, treat,
+    Errno, Treatment, address, begin, errno, error, failed, fault, inject, refuse, shown, socket,
+    treat,
 };
 use crate::{libc, schedule};
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn socket(family: c_int, kind: c_int, protocol: c_int) -> c_int {
-    let original = original!(socket(_, _, _) else return -1);
-    // SAFETY: the caller's arguments, unchanged.
-    let fd = unsafe { original(family, kind, protocol) };
+/// Makes a socket known that sends datagrams to other machines.
+pub(crate) fn opened(family: c_int, kind: c_int, next: impl FnOnce() -> c_int) -> c_int {
+    let fd = next();
     let is_stream = kind & !(libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC) == libc::SOCK_STREAM;
     if fd >= 0
         && !is_stream
@@ -30,18 +28,14 @@ unsafe extern "C" fn socket(family: c_int, kind: c_int, protocol: c_int) -> c_in
     fd
 }
 
-#[unsafe(no_mangle)]
-pub(super) unsafe extern "C" fn connect(
+/// Connects a socket, or makes that fail if the address is on another machine.
+pub(crate) fn connect(
     fd: c_int,
-    address: *const libc::sockaddr,
-    len: libc::socklen_t,
+    target: Option<SocketAddr>,
+    next: impl FnOnce() -> c_int,
 ) -> c_int {
-    let original = original!(connect(_, _, _) else return -1);
-    // SAFETY: the caller gives an address of this length.
-    let target = unsafe { address::read(address, len) };
     let is_local = target.is_none_or(|target| address::is_local(&target));
-    // SAFETY: the caller's arguments, unchanged.
-    let call = || schedule::connect(fd, is_local, || unsafe { original(fd, address, len) });
+    let call = || schedule::connect(fd, is_local, next);
     match treat(&model::NETWORK_CONNECT, fault::CONNECT, target) {
         Treatment::Refuse(target) => {
             refuse(name(fd), &target);
@@ -114,18 +108,18 @@ fn loopback(fd: c_int, target: &SocketAddr) {
     }
 }
 
-#[unsafe(no_mangle)]
-pub(super) unsafe extern "C" fn getsockopt(
+/// Records the error of a connection that the program reads from its socket.
+///
+/// # Safety
+/// `value` must be null, or the call must write the option there if it returns 0.
+pub(crate) unsafe fn option_read(
     fd: c_int,
-    level: c_int,
-    name: c_int,
+    option: (c_int, c_int),
     value: *mut c_void,
-    len: *mut libc::socklen_t,
+    next: impl FnOnce() -> c_int,
 ) -> c_int {
-    let original = original!(getsockopt(_, _, _, _, _) else return -1);
-    // SAFETY: the caller's arguments, unchanged.
-    let result = unsafe { original(fd, level, name, value, len) };
-    if result == 0 && (level, name) == (libc::SOL_SOCKET, libc::SO_ERROR) && !value.is_null() {
+    let result = next();
+    if result == 0 && option == (libc::SOL_SOCKET, libc::SO_ERROR) && !value.is_null() {
         if let Some(inode) = socket::known(fd) {
             let _errno = Errno::save();
             // SAFETY: the kernel has just written this option, which is an `int`.
@@ -136,12 +130,11 @@ pub(super) unsafe extern "C" fn getsockopt(
     result
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn close(fd: c_int) -> c_int {
-    let original = original!(close(_) else return -1);
+/// Records what can still be learnt about a socket before it is closed.
+#[inline]
+pub(crate) fn closed(fd: c_int, next: impl FnOnce() -> c_int) -> c_int {
     if let Some(inode) = socket::known(fd) {
         socket::closing(inode, fd);
     }
-    // SAFETY: the caller's argument, unchanged.
-    unsafe { original(fd) }
+    next()
 }

@@ -3,15 +3,12 @@
 //! The kernel identifies them without a packet: what is sent to one of this machine's addresses
 //! comes from the same address. This module calls libc's functions, not the interposed ones.
 
-use ::std::ffi::c_int;
 use ::std::mem::zeroed;
 use ::std::net::SocketAddr;
 
 use super::super::sockaddr;
-use super::{Errno, original};
-use crate::libc;
-
-type Name = unsafe extern "C" fn(c_int, *const libc::sockaddr, libc::socklen_t) -> c_int;
+use super::Errno;
+use crate::{libc, originals};
 
 /// Port that is never contacted.
 const DISCARD: u16 = 9;
@@ -19,10 +16,11 @@ const DISCARD: u16 = 9;
 /// Returns whether `target` is at an address of this machine.
 pub(super) fn is_own(target: &SocketAddr) -> bool {
     let _errno = Errno::save();
-    let socket = original!(socket: unsafe extern "C" fn(c_int, c_int, c_int) -> c_int);
-    let connect = original!(connect: Name);
-    let close = original!(close: unsafe extern "C" fn(c_int) -> c_int);
-    let (Some(socket), Some(connect), Some(close)) = (socket, connect, close) else { return false };
+    let (Some(socket), Some(connect), Some(close)) =
+        (originals::socket.get(), originals::connect.get(), originals::close.get())
+    else {
+        return false;
+    };
     // SAFETY: these are plain data, for which zeros are valid.
     let (mut v4, mut v6) = unsafe { zeroed::<(libc::sockaddr_in, libc::sockaddr_in6)>() };
     let (family, address, len) = match target {

@@ -1,9 +1,9 @@
 //! Received data: `recv` and its variants.
 
-use ::std::ffi::{c_int, c_uint, c_void};
+use ::std::ffi::c_int;
 
 use super::socket::{self, Socket};
-use super::{Errno, errno, error, original, rights};
+use super::{Errno, errno, error, rights};
 use crate::{libc, schedule};
 
 /// Receives from `fd` by `call`.
@@ -36,41 +36,16 @@ fn watched(fd: c_int, call: &dyn Fn() -> isize) -> isize {
 
 /// Receives as [`received`] does, unless the call only reads the queue of errors.
 #[inline]
-fn received_with(flags: c_int, fd: c_int, call: impl Fn() -> isize) -> isize {
-    let call = || schedule::read(fd, flags, &call);
-    if flags & libc::MSG_ERRQUEUE == 0 { received(fd, call) } else { call() }
+pub(crate) fn received_with(fd: c_int, flags: c_int, next: impl Fn() -> isize) -> isize {
+    if flags & libc::MSG_ERRQUEUE == 0 { received(fd, next) } else { next() }
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn recv(fd: c_int, buffer: *mut c_void, len: usize, flags: c_int) -> isize {
-    let original = original!(recv(_, _, _, _) else return -1);
-    // SAFETY: the caller's arguments, unchanged.
-    received_with(flags, fd, || unsafe { original(fd, buffer, len, flags) })
-}
-
-#[unsafe(no_mangle)]
-pub(super) unsafe extern "C" fn recvfrom(
-    fd: c_int,
-    buffer: *mut c_void,
-    len: usize,
-    flags: c_int,
-    address: *mut libc::sockaddr,
-    address_len: *mut libc::socklen_t,
-) -> isize {
-    let original = original!(recvfrom(_, _, _, _, _, _) else return -1);
-    // SAFETY: the caller's arguments, unchanged.
-    received_with(flags, fd, || unsafe { original(fd, buffer, len, flags, address, address_len) })
-}
-
-#[unsafe(no_mangle)]
-pub(super) unsafe extern "C" fn recvmsg(
-    fd: c_int,
-    message: *mut libc::msghdr,
-    flags: c_int,
-) -> isize {
-    let original = original!(recvmsg(_, _, _) else return -1);
-    // SAFETY: the caller's arguments, unchanged.
-    let result = received_with(flags, fd, || unsafe { original(fd, message, flags) });
+/// Makes known the sockets that come with a message.
+///
+/// # Safety
+/// The call must write the message if it succeeds.
+pub(crate) unsafe fn message(message: *mut libc::msghdr, next: impl FnOnce() -> isize) -> isize {
+    let result = next();
     if result >= 0 {
         // SAFETY: the kernel has just written the message.
         unsafe { rights::received(message) };
@@ -78,38 +53,9 @@ pub(super) unsafe extern "C" fn recvmsg(
     result
 }
 
-#[unsafe(no_mangle)]
-pub(super) unsafe extern "C" fn recvmmsg(
-    fd: c_int,
-    messages: *mut libc::mmsghdr,
-    count: c_uint,
-    flags: c_int,
-    timeout: *mut libc::timespec,
-) -> c_int {
-    let original = original!(recvmmsg(_, _, _, _, _) else return -1);
-    // SAFETY: the caller's arguments, unchanged.
-    let call = || unsafe { original(fd, messages, count, flags, timeout) };
-    received_with(flags | schedule::WAITS_FOR_ALL, fd, || call() as isize) as c_int
-}
-
-/// Declares the functions by which C programs that were compiled with `_FORTIFY_SOURCE` receive.
-/// They have the buffer's size as an additional argument.
-macro_rules! checked {
-    ($($function:ident($($argument:ident: $type:ty),*) $flags:expr;)*) => {$(
-        #[unsafe(no_mangle)]
-        unsafe extern "C" fn $function(fd: c_int, $($argument: $type),*) -> isize {
-            let original = original!($function(_, $($type),*) else return -1);
-            // SAFETY: the caller's arguments, unchanged.
-            received_with($flags, fd, || unsafe { original(fd, $($argument),*) })
-        }
-    )*};
-}
-
-checked! {
-    __recv_chk(buffer: *mut c_void, len: usize, room: usize, flags: c_int) flags;
-    __recvfrom_chk(
-        buffer: *mut c_void, len: usize, room: usize, flags: c_int,
-        address: *mut libc::sockaddr, address_len: *mut libc::socklen_t
-    ) flags;
-    __read_chk(buffer: *mut c_void, len: usize, room: usize) 0;
+/// Receives several messages, as [`received_with`] does. They are waited for together.
+pub(crate) fn messages(fd: c_int, flags: c_int, next: impl Fn() -> c_int) -> c_int {
+    let flags = flags | schedule::WAITS_FOR_ALL;
+    let call = || schedule::read(fd, flags, || next() as isize);
+    received_with(fd, flags, call) as c_int
 }

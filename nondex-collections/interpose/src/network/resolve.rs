@@ -1,9 +1,9 @@
 //! Lookups of names: `getaddrinfo`, its predecessors, and the reverse.
 
-mod older;
-mod query;
-mod queued;
-mod reverse;
+pub(crate) mod older;
+pub(crate) mod query;
+pub(crate) mod queued;
+pub(crate) mod reverse;
 
 use ::std::ffi::{CStr, c_char, c_int};
 
@@ -12,11 +12,11 @@ use nondex_core::hidden::{self, Text};
 use nondex_core::{NetworkMode, model};
 
 pub(super) use self::queued::{after_fork, before_fork};
-use super::{Errno, address, caller, error, fault, injected, original};
+use super::{Errno, address, caller, error, fault, injected};
 use crate::libc;
 
 /// Treatment of the lookup of a name.
-enum Lookup {
+pub(crate) enum Lookup {
     Pass,
     Observe(Text, Option<hidden::Box<NetworkOperation>>),
     /// The lookup fails with this code.
@@ -76,26 +76,27 @@ fn end(operation: Option<hidden::Box<NetworkOperation>>, code: c_int) {
     }
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn getaddrinfo(
+/// Looks up the addresses of a name, and remembers the name of each.
+///
+/// # Safety
+/// The name must be null or end with NUL, the hints must be null or valid, and the call must write
+/// a list to `result` if it returns 0.
+pub(crate) unsafe fn addresses(
     node: *const c_char,
-    service: *const c_char,
     hints: *const libc::addrinfo,
-    result: *mut *mut libc::addrinfo,
+    result: *const *mut libc::addrinfo,
+    next: impl FnOnce() -> c_int,
 ) -> c_int {
-    let original = original!(getaddrinfo(_, _, _, _) else return libc::EAI_FAIL);
-    // SAFETY: the caller's arguments, unchanged.
-    let call = || unsafe { original(node, service, hints, result) };
-    // SAFETY: the hints are null or valid.
+    // SAFETY: as the caller promises.
     if unsafe { is_numeric(hints) } {
-        return call();
+        return next();
     }
-    // SAFETY: the caller gives a name that ends with NUL, or none.
+    // SAFETY: as the caller promises.
     match unsafe { look_up("getaddrinfo", node) } {
-        Lookup::Pass => call(),
+        Lookup::Pass => next(),
         Lookup::Refuse(code) => code,
         Lookup::Observe(name, operation) => {
-            let code = call();
+            let code = next();
             end(operation, code);
             if code == 0 {
                 // SAFETY: libc has just made this list.

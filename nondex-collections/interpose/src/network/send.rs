@@ -8,14 +8,14 @@ use nondex_core::model;
 use nondex_core::protocol::network::SEND;
 
 use super::{
-    Errno, Treatment, address, caller, errno, error, failed, fault, inject, original, refuse,
-    shown, socket, treat,
+    Errno, Treatment, address, caller, errno, error, failed, fault, inject, refuse, shown, socket,
+    treat,
 };
 use crate::{libc, schedule};
 
 /// Sends by `call` from `fd` to `target`, or else to the socket's peer.
 #[inline]
-fn send_with(fd: c_int, target: Option<SocketAddr>, call: impl Fn() -> isize) -> isize {
+pub(crate) fn sent_to(fd: c_int, target: Option<SocketAddr>, call: impl Fn() -> isize) -> isize {
     if target.is_none() && !socket::is_any_known() {
         return call();
     }
@@ -25,7 +25,7 @@ fn send_with(fd: c_int, target: Option<SocketAddr>, call: impl Fn() -> isize) ->
 /// Sends by `call` to the peer of `fd`, if it is a socket.
 #[inline]
 pub(crate) fn sent(fd: c_int, call: impl Fn() -> isize) -> isize {
-    send_with(fd, None, call)
+    sent_to(fd, None, call)
 }
 
 #[cold]
@@ -88,44 +88,31 @@ fn send_from(
     result
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn send(fd: c_int, buffer: *const c_void, len: usize, flags: c_int) -> isize {
-    let original = original!(send(_, _, _, _) else return -1);
-    // SAFETY: the caller's arguments, unchanged.
-    send_with(fd, None, || unsafe {
-        schedule::write(fd, buffer, len, flags, || original(fd, buffer, len, flags))
-    })
-}
-
-#[unsafe(no_mangle)]
-pub(super) unsafe extern "C" fn sendto(
+/// Lets the scheduler split the bytes as the kernel does, unless they are a message to an address.
+///
+/// # Safety
+/// The buffer must be valid for reads.
+pub(crate) unsafe fn bytes_or_message(
     fd: c_int,
     buffer: *const c_void,
     len: usize,
     flags: c_int,
     address: *const libc::sockaddr,
-    address_len: libc::socklen_t,
+    next: impl Fn() -> isize,
 ) -> isize {
-    let original = original!(sendto(_, _, _, _, _, _) else return -1);
-    // SAFETY: the caller gives an address of this length, or none.
-    let target = unsafe { address::read(address, address_len) };
-    // SAFETY: the caller's arguments, unchanged.
-    let call = || unsafe { original(fd, buffer, len, flags, address, address_len) };
-    send_with(fd, target, || {
-        if address.is_null() {
-            // SAFETY: the caller's buffer.
-            unsafe { schedule::write(fd, buffer, len, flags, call) }
-        } else {
-            schedule::send_message(fd, flags, call)
-        }
-    })
+    if address.is_null() {
+        // SAFETY: as the caller promises.
+        unsafe { schedule::write(fd, buffer, len, flags, next) }
+    } else {
+        schedule::send_message(fd, flags, next)
+    }
 }
 
 /// Returns the destination of a message, if it has one.
 ///
 /// # Safety
 /// `message` must be null or valid, as must be the address it points to.
-unsafe fn target_of(message: *const libc::msghdr) -> Option<SocketAddr> {
+pub(crate) unsafe fn target_of(message: *const libc::msghdr) -> Option<SocketAddr> {
     // SAFETY: as the caller promises.
     unsafe {
         let message = message.as_ref()?;
@@ -133,35 +120,23 @@ unsafe fn target_of(message: *const libc::msghdr) -> Option<SocketAddr> {
     }
 }
 
-#[unsafe(no_mangle)]
-pub(super) unsafe extern "C" fn sendmsg(
+/// Sends several messages. One to another machine represents all: they are sent, or refused,
+/// together.
+///
+/// # Safety
+/// `messages` must be null or valid for `count` messages.
+pub(crate) unsafe fn messages(
     fd: c_int,
-    message: *const libc::msghdr,
-    flags: c_int,
-) -> isize {
-    let original = original!(sendmsg(_, _, _) else return -1);
-    // SAFETY: the caller gives a message.
-    let target = unsafe { target_of(message) };
-    // SAFETY: the caller's arguments, unchanged.
-    let call = || unsafe { original(fd, message, flags) };
-    send_with(fd, target, || schedule::send_message(fd, flags, call))
-}
-
-#[unsafe(no_mangle)]
-pub(super) unsafe extern "C" fn sendmmsg(
-    fd: c_int,
-    messages: *mut libc::mmsghdr,
+    messages: *const libc::mmsghdr,
     count: c_uint,
     flags: c_int,
+    next: impl Fn() -> c_int,
 ) -> c_int {
-    let original = original!(sendmmsg(_, _, _, _) else return -1);
-    // A message to another machine represents all: they are sent, or refused, together.
     let target = (0..count as usize).filter(|_| !messages.is_null()).find_map(|i| {
-        // SAFETY: the caller gives `count` messages.
+        // SAFETY: as the caller promises.
         let target = unsafe { target_of(&raw const (*messages.add(i)).msg_hdr) };
         target.filter(|target| !address::is_local(target))
     });
-    // SAFETY: the caller's arguments, unchanged.
-    let call = || unsafe { original(fd, messages, count, flags) } as isize;
-    send_with(fd, target, || schedule::send_message(fd, flags, call)) as c_int
+    let call = || schedule::send_message(fd, flags, || next() as isize);
+    sent_to(fd, target, call) as c_int
 }

@@ -6,7 +6,7 @@
 //! the lock is released. Datagram sockets are known from the beginning, because a process other
 //! than the sender may wait for the answer.
 
-use ::std::ffi::{c_int, c_void};
+use ::std::ffi::c_int;
 use ::std::net::SocketAddr;
 use ::std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -15,12 +15,8 @@ use nondex_core::fork_lock::{ForkGuard, ForkLock};
 use nondex_core::sorted::SortedMap;
 use nondex_core::{NetworkMode, hidden};
 
-use super::{Errno, address, error, fork, original, shown};
-use crate::{libc, schedule};
-
-/// libc's `getsockopt`.
-pub(super) type Getsockopt =
-    unsafe extern "C" fn(c_int, c_int, c_int, *mut c_void, *mut libc::socklen_t) -> c_int;
+use super::{Errno, address, error, fork, shown};
+use crate::{libc, originals, schedule};
 
 /// Data about one socket.
 #[derive(Debug)]
@@ -205,7 +201,7 @@ pub(super) fn is_datagram(fd: c_int) -> bool {
 
 /// Returns an option of the socket itself, read without the interposed function.
 fn option(fd: c_int, name: c_int) -> Option<c_int> {
-    let original = original!(getsockopt: Getsockopt)?;
+    let original = originals::getsockopt.get()?;
     let mut value: c_int = 0;
     let mut len = size_of::<c_int>() as libc::socklen_t;
     // SAFETY: the value is valid for writes of its length.

@@ -8,7 +8,7 @@ use ::std::ffi::c_int;
 
 use nondex_core::hidden;
 
-use super::{Errno, original, socket};
+use super::{Errno, socket};
 use crate::libc;
 
 /// Waits by `call` for answers on some of these descriptors. `takes_time` states whether it may
@@ -38,25 +38,26 @@ pub(crate) fn wait(
     result
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn epoll_ctl(
-    epoll: c_int,
-    operation: c_int,
+/// Notes whether an `epoll` waits for a socket to become readable.
+///
+/// # Safety
+/// The event must be null or valid.
+pub(crate) unsafe fn listed(
     fd: c_int,
-    event: *mut libc::epoll_event,
+    operation: c_int,
+    event: *const libc::epoll_event,
+    next: impl FnOnce() -> c_int,
 ) -> c_int {
-    let original = original!(epoll_ctl(_, _, _, _) else return -1);
-    // SAFETY: the caller's arguments, unchanged.
-    let result = unsafe { original(epoll, operation, fd, event) };
+    let result = next();
     if result == 0 {
         if let Some(inode) = socket::known(fd) {
             let _errno = Errno::save();
-            // SAFETY: the event is null, which only removing allows, or valid.
-            let asks = operation != libc::EPOLL_CTL_DEL
-                && unsafe { event.as_ref() }.is_some_and(|event| {
-                    let events = event.events;
-                    events & libc::EPOLLIN as u32 != 0
-                });
+            // SAFETY: as the caller promises; only removing allows null.
+            let event = unsafe { event.as_ref() }.filter(|_| operation != libc::EPOLL_CTL_DEL);
+            let asks = event.is_some_and(|event| {
+                let events = event.events;
+                events & libc::EPOLLIN as u32 != 0
+            });
             socket::update(inode, |socket, _| socket.is_polled = asks);
         }
     }

@@ -30,7 +30,7 @@ pub(super) fn is_there() -> bool {
 }
 
 /// Makes a call that starts a child if `has_started` accepts its result.
-pub(crate) fn start<R: Copy>(call: impl FnOnce() -> R, has_started: impl FnOnce(R) -> bool) -> R {
+pub(crate) fn start<R: Copy>(has_started: impl FnOnce(R) -> bool, call: impl FnOnce() -> R) -> R {
     if !is_scheduled() {
         return call();
     }

@@ -5,61 +5,48 @@ use ::std::ffi::{CStr, c_char, c_int};
 use super::program::{self, MAX_PATH};
 use super::{Find, Strings, found, join, observed, unobserved};
 use crate::libc;
-use crate::{errno, operations, original, schedule};
+use crate::{errno, operations, schedule};
 
 unsafe extern "C" {
     static environ: Strings;
 }
 
-/// Replaces this process by a program, by calling `start` with an environment.
+/// Replaces this process by a program, by calling `next` with an environment.
 ///
 /// # Safety
 /// The arguments must be those of `execve`, except for `name`, by which the program is found.
-unsafe fn execute(
+pub(crate) unsafe fn execute(
     name: *const c_char,
     find: Find,
     arguments: Strings,
     environment: Strings,
-    start: impl FnOnce(Strings) -> c_int,
+    next: impl FnOnce(Strings) -> c_int,
 ) -> c_int {
     // SAFETY: as the caller promises.
     unsafe {
         schedule::processor::release();
         let program = found(name, find);
         let announcement = program.is_opaque.then(|| unobserved::announce(name, arguments));
-        let result = observed(program, environment, start);
+        let result = observed(program, environment, next);
         drop(announcement);
         operations::not_started(name, errno(), true);
         result
     }
 }
 
-/// Declares a function that replaces this process by a program. A function without an environment
-/// uses that of this process.
-macro_rules! exec {
-    ($name:ident($($environment:ident)?), $original:ident, $find:path) => {
-        #[unsafe(no_mangle)]
-        unsafe extern "C" fn $name(
-            program: *const c_char,
-            arguments: Strings,
-            $($environment: Strings,)?
-        ) -> c_int {
-            let original = original!($original(_, _, _) else return -1);
-            // SAFETY: the caller's arguments, with the environment that libc takes for them.
-            unsafe {
-                let environment = [$($environment,)? environ][0];
-                execute(program, $find, arguments, environment, |environment| {
-                    original(program, arguments, environment)
-                })
-            }
-        }
-    };
+/// Replaces this process by a program with the present environment, by a function that takes one.
+///
+/// # Safety
+/// The arguments must be those of the function.
+pub(crate) unsafe fn execute_here(
+    program: *const c_char,
+    arguments: Strings,
+    function: unsafe extern "C" fn(*const c_char, Strings, Strings) -> c_int,
+    _next: impl FnOnce() -> c_int,
+) -> c_int {
+    // SAFETY: as the caller promises, with the environment that libc takes, too.
+    unsafe { function(program, arguments, environ) }
 }
-
-exec!(execve(environment), execve, program::by_path);
-exec!(execv(), execve, program::by_path);
-exec!(execvpe(environment), execvpe, program::by_name);
-exec!(execvp(), execvpe, program::by_name);
 
 /// Returns a path to an open file, or to the path `rest` below it. It is valid while this process
 /// has the file open.
@@ -76,28 +63,33 @@ fn path_of<'a>(buffer: &'a mut [u8], file: c_int, rest: &[u8]) -> Option<&'a CSt
     join(buffer, &[b"/proc/self/fd/", &digits[start..], slash, rest])
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn fexecve(file: c_int, arguments: Strings, environment: Strings) -> c_int {
-    let original = original!(fexecve(_, _, _) else return -1);
+/// Replaces this process by the program in an open file, as [`execute`] does.
+///
+/// # Safety
+/// The arguments must be those of `fexecve`.
+pub(crate) unsafe fn execute_open(
+    file: c_int,
+    arguments: Strings,
+    environment: Strings,
+    next: impl FnOnce(Strings) -> c_int,
+) -> c_int {
     let mut buffer = [0; MAX_PATH];
     let path = path_of(&mut buffer, file, b"").map_or(::std::ptr::null(), CStr::as_ptr);
-    // SAFETY: the caller's arguments, unchanged.
-    unsafe {
-        execute(path, program::by_path, arguments, environment, |environment| {
-            original(file, arguments, environment)
-        })
-    }
+    // SAFETY: as the caller promises.
+    unsafe { execute(path, program::by_path, arguments, environment, next) }
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn execveat(
+/// Replaces this process by the program at a path below an open folder, as [`execute`] does.
+///
+/// # Safety
+/// The arguments must be those of `execveat`.
+pub(crate) unsafe fn execute_at(
     folder: c_int,
     name: *const c_char,
     arguments: Strings,
     environment: Strings,
-    flags: c_int,
+    next: impl FnOnce(Strings) -> c_int,
 ) -> c_int {
-    let original = original!(execveat(_, _, _, _, _));
     let mut buffer = [0; MAX_PATH];
     let path = if name.is_null() || folder == libc::AT_FDCWD {
         name
@@ -108,17 +100,8 @@ unsafe extern "C" fn execveat(
             rest => path_of(&mut buffer, folder, rest).map_or(name, CStr::as_ptr),
         }
     };
-    // SAFETY: the caller's arguments, unchanged.
-    unsafe {
-        execute(path, program::by_path, arguments, environment, |environment| match original {
-            Some(original) => original(folder, name, arguments, environment, flags),
-            // The function exists since glibc 2.34.
-            None => {
-                let number = libc::SYS_execveat;
-                libc::syscall(number, folder, name, arguments, environment, flags) as c_int
-            }
-        })
-    }
+    // SAFETY: as the caller promises.
+    unsafe { execute(path, program::by_path, arguments, environment, next) }
 }
 
 #[cfg(test)]

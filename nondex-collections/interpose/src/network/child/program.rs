@@ -11,7 +11,7 @@ use crate::libc;
 
 /// Program that is to be started. The default is one that does not exist.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Program {
+pub(crate) struct Program {
     /// Whether its loader is glibc's, for this machine's type, and loads the library. Any other
     /// loader would only print a warning.
     pub(super) loads: bool,
@@ -87,7 +87,7 @@ impl Drop for File {
 }
 
 /// Examines the program at `path`, or the interpreter of the script there.
-pub(super) fn by_path(path: &CStr, library: &Library) -> Program {
+pub(crate) fn by_path(path: &CStr, library: &Library) -> Program {
     look(path, library, false)
 }
 
@@ -145,7 +145,7 @@ fn interpreter(script: &File, library: &Library) -> Program {
 }
 
 /// Examines the program that is found by `name` in `PATH`.
-pub(super) fn by_name(name: &CStr, library: &Library) -> Program {
+pub(crate) fn by_name(name: &CStr, library: &Library) -> Program {
     if name.to_bytes().contains(&b'/') {
         return by_path(name, library);
     }

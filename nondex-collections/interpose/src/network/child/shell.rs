@@ -10,9 +10,8 @@ use ::std::ffi::{CStr, c_char, c_int};
 use nondex_core::hidden;
 
 use super::{LIBRARY, Library, MAX_NAME, PRELOAD, name, program};
-use crate::libc;
-use crate::schedule::{self, counter};
-use crate::{Errno, original};
+use crate::schedule::{child, counter};
+use crate::{Errno, libc};
 
 const SHELL: &CStr = c"/bin/sh";
 
@@ -76,40 +75,22 @@ fn quote(word: &[u8], text: &mut hidden::Vec<u8>) {
     text.push(b'\'');
 }
 
-/// Calls `run` with the command that replaces `command`.
+/// Replaces a command by one that is observed.
 ///
 /// # Safety
 /// `command` must be null or end with NUL.
-unsafe fn run<R>(command: *const c_char, run: impl FnOnce(*const c_char) -> R) -> R {
+pub(crate) unsafe fn replaced<R>(
+    command: *const c_char,
+    next: impl FnOnce(*const c_char) -> R,
+) -> R {
     // SAFETY: as the caller promises.
     let own = (!command.is_null()).then(|| observed(unsafe { CStr::from_ptr(command) })).flatten();
-    counter::allowed(|| run(own.as_ref().map_or(command, |own| own.as_ptr().cast())))
+    counter::allowed(|| next(own.as_ref().map_or(command, |own| own.as_ptr().cast())))
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn system(command: *const c_char) -> c_int {
-    let original = original!(system(_) else return -1);
-    // SAFETY: the caller's argument, or one that does the same.
-    unsafe { run(command, |command| schedule::child::run(|| original(command))) }
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn popen(command: *const c_char, mode: *const c_char) -> *mut libc::FILE {
-    let original = original!(popen(_, _) else return ::std::ptr::null_mut());
-    // SAFETY: the caller's arguments, or a command that does the same.
-    unsafe {
-        run(command, |command| {
-            schedule::child::start(|| original(command, mode), |file| !file.is_null())
-        })
-    }
-}
-
-/// Waits for the command by the C library's own function.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn pclose(file: *mut libc::FILE) -> c_int {
-    let original = original!(pclose(_) else return -1);
-    // SAFETY: the caller's argument, unchanged.
-    schedule::child::wait(0, || (unsafe { original(file) }, true))
+/// Waits for a command by the C library's own function.
+pub(crate) fn closed(next: impl FnOnce() -> c_int) -> c_int {
+    child::wait(0, || (next(), true))
 }
 
 #[cfg(test)]

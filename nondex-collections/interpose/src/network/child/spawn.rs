@@ -1,50 +1,41 @@
 //! Children: `posix_spawn` and its variants.
 
-use ::std::ffi::{c_char, c_int, c_void};
+use ::std::ffi::{c_char, c_int};
 
-use super::{Strings, found, observed, program, unobserved};
-use crate::libc;
-use crate::{errno, operations, original, schedule};
-
-type Spawn = unsafe extern "C" fn(
-    *mut c_int,
-    *const c_char,
-    *const c_void,
-    *const c_void,
-    Strings,
-    Strings,
-) -> c_int;
+use super::{Find, Strings, found, observed, unobserved};
+use crate::{Original, errno, libc, operations, originals, schedule};
 
 /// Returns the child of a process descriptor.
-fn child_of(descriptor: c_int) -> libc::pid_t {
-    match original!(pidfd_getpid: unsafe extern "C" fn(c_int) -> libc::pid_t) {
+pub(crate) fn child_of(descriptor: c_int) -> libc::pid_t {
+    match originals::pidfd_getpid.get() {
         // SAFETY: the function accepts any number.
         Some(original) => unsafe { original(descriptor) },
         None => -1,
     }
 }
 
-/// Starts a child by `spawn`, which stores its number, and opens a descriptor for it.
+/// Starts a child by `spawn`, which stores its number, and opens a descriptor for it, if libc's own
+/// function for that does not exist. It does since glibc 2.39, and std assumes that it works if it
+/// exists.
 ///
 /// # Safety
-/// The arguments must be those of `posix_spawn`, except for the place for the descriptor.
-unsafe fn spawn_and_open(
-    spawn: Spawn,
+/// `descriptor` must be null or valid for writes.
+pub(crate) unsafe fn substituted<F: Copy>(
+    original: &Original<F>,
     descriptor: *mut c_int,
-    name: *const c_char,
-    actions: *const c_void,
-    attributes: *const c_void,
-    arguments: Strings,
-    environment: Strings,
+    spawn: impl FnOnce(*mut c_int) -> c_int,
+    next: impl FnOnce() -> c_int,
 ) -> c_int {
+    if original.get().is_some() {
+        return next();
+    }
     let mut pid = 0;
-    // SAFETY: the caller's arguments, with a place for the number. The system call and the others
-    // take any number.
+    let error = spawn(&raw mut pid);
+    if error != 0 {
+        return error;
+    }
+    // SAFETY: the calls take any number, and the caller promises the place.
     unsafe {
-        let error = spawn(&raw mut pid, name, actions, attributes, arguments, environment);
-        if error != 0 {
-            return error;
-        }
         let opened = libc::syscall(libc::SYS_pidfd_open, pid, 0);
         if opened < 0 {
             let error = errno();
@@ -52,71 +43,49 @@ unsafe fn spawn_and_open(
             libc::waitpid(pid, ::std::ptr::null_mut(), 0);
             return error;
         }
-        descriptor.write(opened as c_int);
-        0
+        if !descriptor.is_null() {
+            descriptor.write(opened as c_int);
+        }
+    }
+    0
+}
+
+/// Starts a child. The call stores the child's number, or a descriptor that `pid` maps to the
+/// number.
+///
+/// # Safety
+/// The arguments must be those of `posix_spawn`.
+pub(crate) unsafe fn start(
+    child: *mut c_int,
+    pid: fn(c_int) -> libc::pid_t,
+    (name, find): (*const c_char, Find),
+    arguments: Strings,
+    environment: Strings,
+    next: impl FnOnce(*mut c_int, Strings) -> c_int,
+) -> c_int {
+    let mut own = 0;
+    let child = if child.is_null() { &raw mut own } else { child };
+    // SAFETY: as the caller promises, with a place for the child.
+    unsafe {
+        let program = found(name, find);
+        let error = observed(program, environment, |environment| {
+            schedule::child::start(|error| error == 0, || next(child, environment))
+        });
+        if error != 0 {
+            operations::not_started(name, error, false);
+        } else if program.is_opaque {
+            unobserved::started(pid(child.read()), name, arguments);
+        }
+        error
     }
 }
-
-/// Declares a function that starts a child, and a substitute for libc's if that does not exist. The
-/// function stores the child's number, or a descriptor that `$pid` maps to the number.
-macro_rules! spawn {
-    ($name:ident, $find:path, $pid:expr, $missing:expr) => {
-        #[unsafe(no_mangle)]
-        unsafe extern "C" fn $name(
-            child: *mut c_int,
-            name: *const c_char,
-            actions: *const c_void,
-            attributes: *const c_void,
-            arguments: Strings,
-            environment: Strings,
-        ) -> c_int {
-            let mut own = 0;
-            let child = if child.is_null() { &raw mut own } else { child };
-            // SAFETY: the caller's arguments, with a place for the child.
-            unsafe {
-                let Some(original) = original!($name(_, _, _, _, _, _)) else {
-                    let missing: Option<Spawn> = $missing;
-                    return missing.map_or(libc::ENOSYS, |spawn| {
-                        spawn_and_open(
-                            spawn,
-                            child,
-                            name,
-                            actions,
-                            attributes,
-                            arguments,
-                            environment,
-                        )
-                    });
-                };
-                let program = found(name, $find);
-                let error = observed(program, environment, |environment| {
-                    let call =
-                        || original(child, name, actions, attributes, arguments, environment);
-                    schedule::child::start(call, |error| error == 0)
-                });
-                if error != 0 {
-                    operations::not_started(name, error, false);
-                } else if program.is_opaque {
-                    let pid: fn(c_int) -> libc::pid_t = $pid;
-                    unobserved::started(pid(child.read()), name, arguments);
-                }
-                error
-            }
-        }
-    };
-}
-
-spawn!(posix_spawn, program::by_path, |pid| pid, None);
-spawn!(posix_spawnp, program::by_name, |pid| pid, None);
-// These functions exist since glibc 2.39. std assumes that they work if they exist.
-spawn!(pidfd_spawn, program::by_path, child_of, Some(posix_spawn));
-spawn!(pidfd_spawnp, program::by_name, child_of, Some(posix_spawnp));
 
 #[cfg(test)]
 mod tests {
     use ::std::ffi::CStr;
 
     use super::*;
+    use crate::table::programs::{pidfd_spawn, pidfd_spawnp};
 
     #[test]
     fn a_child_is_started_by_a_descriptor_whether_libc_can_or_not() {

@@ -6,7 +6,7 @@
 //! it shares with its parent.
 
 use ::std::cell::UnsafeCell;
-use ::std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use ::std::ffi::{CStr, c_char, c_int};
 use ::std::sync::OnceLock;
 use ::std::sync::atomic::{AtomicI32, Ordering};
 
@@ -19,8 +19,7 @@ use nondex_core::sorted::SortedMap;
 
 use super::super::caller;
 use super::{LIBRARY, Strings, argument};
-use crate::libc;
-use crate::{Errno, original, schedule};
+use crate::{Errno, libc, schedule};
 
 /// Maximum number of arguments that are examined.
 const MAX_ARGUMENTS: usize = 256;
@@ -181,7 +180,7 @@ fn of_signal(signal: c_int) -> Option<Text> {
 ///
 /// # Safety
 /// `status` must be null or valid for writes.
-unsafe fn waited(
+pub(crate) unsafe fn waited(
     status: *mut c_int,
     options: c_int,
     wait: impl FnOnce(*mut c_int) -> libc::pid_t,
@@ -207,38 +206,21 @@ unsafe fn waited(
     pid
 }
 
-/// Declares a function that waits for a child, and names the argument that receives its status.
-macro_rules! wait {
-    ($name:ident, $status:ident, $options:expr, ($($argument:ident: $type:ty),*)) => {
-        #[unsafe(no_mangle)]
-        unsafe extern "C" fn $name($($argument: $type),*) -> libc::pid_t {
-            let original = original!($name($($type),*) else return -1);
-            // SAFETY: the caller's arguments, with a place for the status.
-            unsafe { waited($status, $options, |$status| original($($argument),*)) }
-        }
-    };
-}
-
-wait!(wait, status, 0, (status: *mut c_int));
-wait!(waitpid, status, options, (pid: libc::pid_t, status: *mut c_int, options: c_int));
-wait!(wait3, status, options, (status: *mut c_int, options: c_int, usage: *mut c_void));
-wait!(wait4, status, options, (pid: libc::pid_t, status: *mut c_int, options: c_int,
-    usage: *mut c_void));
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn waitid(
-    kind: c_uint,
-    id: libc::id_t,
+/// Calls `wait` with a place for information about the child, and records how the child ended.
+///
+/// # Safety
+/// `info` must be null or valid.
+pub(crate) unsafe fn waited_for(
     info: *mut libc::siginfo_t,
     options: c_int,
+    wait: impl FnOnce(*mut libc::siginfo_t) -> c_int,
 ) -> c_int {
-    let original = original!(waitid(_, _, _, _) else return -1);
     // SAFETY: the information is plain data, for which zeros are valid.
     let mut own = unsafe { ::std::mem::zeroed::<libc::siginfo_t>() };
     let info = if info.is_null() { &raw mut own } else { info };
-    // SAFETY: the caller's arguments, with a place for the information.
+    // SAFETY: as the caller promises.
     let result = schedule::child::wait(options, || unsafe {
-        let result = original(kind, id, info, options);
+        let result = wait(info);
         let is_end =
             matches!((*info).si_code, libc::CLD_EXITED | libc::CLD_KILLED | libc::CLD_DUMPED);
         let is_taken = options & libc::WNOWAIT == 0;

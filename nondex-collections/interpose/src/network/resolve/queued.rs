@@ -13,13 +13,12 @@ use nondex_core::hidden::{self, Text};
 use nondex_core::sorted::SortedMap;
 
 use super::{Lookup, end, is_numeric, look_up, remember};
-use crate::libc;
-use crate::original;
 use crate::schedule::counter;
+use crate::{libc, originals};
 
 /// `struct gaicb` of `netdb.h`.
 #[repr(C)]
-struct Request {
+pub(crate) struct Request {
     name: *const c_char,
     service: *const c_char,
     hints: *const libc::addrinfo,
@@ -52,20 +51,21 @@ pub(in crate::network) fn after_fork() {
     QUEUED.after_fork();
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn getaddrinfo_a(
+/// Begins requests, and queues those that are not refused.
+///
+/// # Safety
+/// `list` must be null or have `count` requests, each null or valid.
+pub(crate) unsafe fn begun(
     mode: c_int,
     list: *mut *mut Request,
     count: c_int,
-    event: *mut libc::sigevent,
+    next: impl FnOnce(*mut *mut Request) -> c_int,
 ) -> c_int {
-    let original = original!(getaddrinfo_a(_, _, _, _) else return libc::EAI_SYSTEM);
     let len = usize::try_from(count).unwrap_or(0);
     if list.is_null() || len == 0 {
-        // SAFETY: the caller's arguments, unchanged.
-        return unsafe { original(mode, list, count, event) };
+        return next(list);
     }
-    // SAFETY: the caller gives a list of this length.
+    // SAFETY: as the caller promises.
     let mut requests = hidden::copy(unsafe { slice::from_raw_parts(list, len) });
     for request in &mut requests {
         // SAFETY: an entry is null or valid, and the caller's to change until this call.
@@ -74,11 +74,9 @@ unsafe extern "C" fn getaddrinfo_a(
             *request = ::std::ptr::null_mut();
         }
     }
-    // SAFETY: the caller's arguments, with fewer requests; the list itself is only read in this
-    // call.
-    let call = || unsafe { original(mode, requests.as_mut_ptr(), count, event) };
-    // libc's threads block all signals and may read the counter, so its fault would kill them.
-    let result = counter::allowed(call);
+    // libc only reads the list, in this call. Its threads block all signals and may read the
+    // counter, so its fault would kill them.
+    let result = counter::allowed(|| next(requests.as_mut_ptr()));
     if mode == WAIT {
         for request in requests {
             // SAFETY: the request is null or valid.
@@ -123,14 +121,12 @@ unsafe fn begin(request: *mut Request) -> bool {
 /// # Safety
 /// `request` must be null or valid.
 unsafe fn look_at(request: *const Request) {
-    let Some(original) = original!(gai_error: unsafe extern "C" fn(*const Request) -> c_int) else {
-        return;
-    };
+    let Some(original) = originals::gai_error.get() else { return };
     if request.is_null() {
         return;
     }
     // SAFETY: the request is valid.
-    let code = unsafe { original(request) };
+    let code = unsafe { original(request.cast_mut()) };
     if code == IN_PROGRESS {
         return;
     }
@@ -145,27 +141,28 @@ unsafe fn look_at(request: *const Request) {
     }
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn gai_error(request: *mut Request) -> c_int {
-    let original = original!(gai_error(_) else return libc::EAI_SYSTEM);
-    // SAFETY: the caller's argument, which is a request.
-    unsafe {
-        look_at(request);
-        original(request)
-    }
+/// Records how a request ended, if it has, before the program reads its error.
+///
+/// # Safety
+/// `request` must be null or valid.
+pub(crate) unsafe fn ended(request: *mut Request, next: impl FnOnce() -> c_int) -> c_int {
+    // SAFETY: as the caller promises.
+    unsafe { look_at(request) };
+    next()
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn gai_suspend(
+/// Records how requests ended, of which the call awaits one.
+///
+/// # Safety
+/// `list` must have `count` requests, each null or valid.
+pub(crate) unsafe fn awaited(
     list: *const *const Request,
     count: c_int,
-    timeout: *const libc::timespec,
+    next: impl FnOnce() -> c_int,
 ) -> c_int {
-    let original = original!(gai_suspend(_, _, _) else return libc::EAI_SYSTEM);
-    // SAFETY: the caller's arguments, unchanged.
-    let result = unsafe { original(list, count, timeout) };
+    let result = next();
     for i in 0..usize::try_from(count).unwrap_or(0) {
-        // SAFETY: the caller gives a list of `count` requests, each of them null or valid.
+        // SAFETY: as the caller promises.
         unsafe { look_at(*list.add(i)) };
     }
     result

@@ -1,6 +1,6 @@
 //! Lookups of the names of addresses: `getnameinfo` and its predecessors.
 
-use ::std::ffi::{c_char, c_int, c_void};
+use ::std::ffi::{c_int, c_void};
 use ::std::net::{IpAddr, SocketAddr};
 use ::std::ptr;
 
@@ -8,8 +8,7 @@ use nondex_core::NetworkMode;
 use nondex_core::context::network;
 use nondex_core::hidden::Text;
 
-use super::older::reentrant;
-use super::{Lookup, address, by_h_errno, decide, end, original};
+use super::{Lookup, address, by_h_errno, decide, end};
 use crate::libc;
 
 /// Decides about the lookup of an address's name.
@@ -24,29 +23,25 @@ fn look_up(operation: &'static str, target: Option<SocketAddr>) -> Lookup {
     }
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn getnameinfo(
+/// Looks up the name of an address, unless only its number is requested.
+///
+/// # Safety
+/// `address` must be null or valid for reads of `len` bytes.
+pub(crate) unsafe fn name_of(
     address: *const libc::sockaddr,
-    address_len: libc::socklen_t,
-    host: *mut c_char,
-    host_len: libc::socklen_t,
-    service: *mut c_char,
-    service_len: libc::socklen_t,
-    flags: c_int,
+    len: libc::socklen_t,
+    is_numeric: bool,
+    next: impl FnOnce() -> c_int,
 ) -> c_int {
-    let original = original!(getnameinfo(_, _, _, _, _, _, _) else return libc::EAI_FAIL);
-    // SAFETY: the caller's arguments, unchanged.
-    let call =
-        || unsafe { original(address, address_len, host, host_len, service, service_len, flags) };
-    if host.is_null() || host_len == 0 || flags & libc::NI_NUMERICHOST != 0 {
-        return call();
+    if is_numeric {
+        return next();
     }
-    // SAFETY: the caller gives an address of this length.
-    match look_up("getnameinfo", unsafe { address::read(address, address_len) }) {
-        Lookup::Pass => call(),
+    // SAFETY: as the caller promises.
+    match look_up("getnameinfo", unsafe { address::read(address, len) }) {
+        Lookup::Pass => next(),
         Lookup::Refuse(code) => code,
         Lookup::Observe(_, operation) => {
-            let code = call();
+            let code = next();
             end(operation, code);
             code
         }
@@ -69,39 +64,25 @@ unsafe fn bare(address: *const c_void, len: libc::socklen_t, family: c_int) -> O
     Some(SocketAddr::new(ip, 0))
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn gethostbyaddr(
+/// Decides about the lookup of the name of an address of this family.
+///
+/// # Safety
+/// `address` must be null or valid for reads of `len` bytes.
+pub(crate) unsafe fn of_bare(
     address: *const c_void,
-    address_len: libc::socklen_t,
+    len: libc::socklen_t,
     family: c_int,
-) -> *mut libc::hostent {
-    let original = original!(gethostbyaddr(_, _, _) else return ptr::null_mut());
-    // SAFETY: the caller gives an address of this length.
-    let lookup = look_up("gethostbyaddr", unsafe { bare(address, address_len, family) });
-    // SAFETY: the caller's arguments, unchanged.
-    let call = || unsafe { original(address, address_len, family) };
-    by_h_errno(lookup, ptr::null_mut(), <*mut libc::hostent>::is_null, call)
+) -> Lookup {
+    // SAFETY: as the caller promises.
+    look_up("gethostbyaddr", unsafe { bare(address, len, family) })
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn gethostbyaddr_r(
-    address: *const c_void,
-    address_len: libc::socklen_t,
-    family: c_int,
-    entry: *mut libc::hostent,
-    buffer: *mut c_char,
-    len: usize,
-    result: *mut *mut libc::hostent,
-    reason: *mut c_int,
-) -> c_int {
-    let original = original!(gethostbyaddr_r(_, _, _, _, _, _, _, _) else return libc::ENOSYS);
-    // SAFETY: the caller gives an address of this length, and places for the result and the reason.
-    unsafe {
-        let lookup = look_up("gethostbyaddr", bare(address, address_len, family));
-        reentrant(lookup, result, reason, || {
-            original(address, address_len, family, entry, buffer, len, result, reason)
-        })
-    }
+/// Looks up the name of an address by a function that returns a static entry.
+pub(crate) fn static_entry(
+    lookup: Lookup,
+    next: impl FnOnce() -> *mut libc::hostent,
+) -> *mut libc::hostent {
+    by_h_errno(lookup, ptr::null_mut(), <*mut libc::hostent>::is_null, next)
 }
 
 #[cfg(test)]
