@@ -27,29 +27,77 @@ mod wait {
     }
 }
 
-/// Waits within the caller's limit, or in the scheduler for what [`schedule::poll`] describes.
-fn wait_for(
-    descriptors: impl FnOnce() -> hidden::Vec<c_int>,
-    limit: Limit,
-    is_masked: bool,
-    mut is_ready: impl FnMut() -> bool,
-    call: impl FnMut(Option<Limit>) -> c_int,
-) -> c_int {
-    wait::wait(descriptors, limit != Limit::Zero, || {
-        schedule::poll(limit, is_masked, &mut is_ready, call)
-    })
+/// Argument that limits the time of a call.
+pub(crate) trait Timeout: Copy {
+    /// Returns the limit.
+    ///
+    /// # Safety
+    /// A pointer must be null, which means no limit, or valid.
+    unsafe fn limit(self) -> Limit;
+
+    /// Calls `next` with this limit in the same form.
+    fn with_limit(limit: Limit, next: impl FnOnce(Self) -> c_int) -> c_int;
 }
 
-/// Waits by an `epoll`, as [`wait_for`] does.
-fn wait_for_events(
-    epoll: c_int,
-    limit: Limit,
+/// A number of milliseconds.
+impl Timeout for c_int {
+    unsafe fn limit(self) -> Limit {
+        Limit::of_milliseconds(self)
+    }
+
+    fn with_limit(limit: Limit, next: impl FnOnce(Self) -> c_int) -> c_int {
+        next(limit.milliseconds())
+    }
+}
+
+impl Timeout for *const libc::timespec {
+    unsafe fn limit(self) -> Limit {
+        // SAFETY: as the caller promises.
+        Limit::of(unsafe { self.as_ref() }.map(|time| (time.tv_sec, time.tv_nsec)))
+    }
+
+    fn with_limit(limit: Limit, next: impl FnOnce(Self) -> c_int) -> c_int {
+        let time = limit
+            .time()
+            .map(|[seconds, rest]| libc::timespec { tv_sec: seconds as _, tv_nsec: rest as _ });
+        next(time.as_ref().map_or(::std::ptr::null(), ::std::ptr::from_ref))
+    }
+}
+
+impl Timeout for *mut libc::timeval {
+    unsafe fn limit(self) -> Limit {
+        // SAFETY: as the caller promises.
+        Limit::of(unsafe { self.as_ref() }.map(|time| (time.tv_sec, time.tv_usec * 1_000)))
+    }
+
+    fn with_limit(limit: Limit, next: impl FnOnce(Self) -> c_int) -> c_int {
+        let mut time = limit.time().map(|[seconds, rest]| libc::timeval {
+            tv_sec: seconds as _,
+            tv_usec: (rest / 1_000) as _,
+        });
+        next(time.as_mut().map_or(::std::ptr::null_mut(), ::std::ptr::from_mut))
+    }
+}
+
+/// Waits within the caller's limit, or in the scheduler for what [`schedule::poll`] describes.
+/// `observe` is called with whether the call may block, and with the call.
+///
+/// # Safety
+/// A time must be null or valid.
+unsafe fn wait_for<T: Timeout>(
+    timeout: T,
     is_masked: bool,
-    call: impl FnMut(Option<Limit>) -> c_int,
+    mut is_ready: impl FnMut() -> bool,
+    mut next: impl FnMut(T) -> c_int,
+    observe: impl FnOnce(bool, &mut dyn FnMut() -> c_int) -> c_int,
 ) -> c_int {
-    let mut has_events = || schedule::has_events(epoll);
-    wait::wait_polled(limit != Limit::Zero, || {
-        schedule::poll(limit, is_masked, &mut has_events, call)
+    // SAFETY: as the caller promises.
+    let limit = unsafe { timeout.limit() };
+    observe(limit != Limit::Zero, &mut || {
+        schedule::poll(limit, is_masked, &mut is_ready, |limit| match limit {
+            Some(limit) => T::with_limit(limit, &mut next),
+            None => next(timeout),
+        })
     })
 }
 
@@ -74,67 +122,24 @@ unsafe fn has_ready(list: *mut libc::pollfd, count: libc::nfds_t) -> bool {
     originals::poll.get().is_none_or(|poll| unsafe { poll(list, count, 0) } != 0)
 }
 
-/// Waits for descriptors in a list, for a number of milliseconds.
+/// Waits for descriptors in a list, maybe with a mask of signals.
 ///
 /// # Safety
-/// `list` must be null or valid for `count` entries.
-pub(crate) unsafe fn poll(
+/// `list` must be null or valid for `count` entries, and a time must be null or valid.
+pub(crate) unsafe fn poll<T: Timeout>(
     list: *mut libc::pollfd,
     count: libc::nfds_t,
-    timeout: c_int,
-    mut next: impl FnMut(c_int) -> c_int,
-) -> c_int {
-    let limit = Limit::of_milliseconds(timeout);
-    let call = |limit: Option<Limit>| next(limit.map_or(timeout, Limit::milliseconds));
-    // SAFETY: as the caller promises; the list is the caller's until this returns.
-    let is_ready = || unsafe { has_ready(list, count) };
-    // SAFETY: as above.
-    wait_for(|| unsafe { listed(list, count) }, limit, false, is_ready, call)
-}
-
-/// Returns the time limit of a call; null means no limit.
-///
-/// # Safety
-/// `timeout` must be null or valid.
-unsafe fn limit_of(timeout: *const libc::timespec) -> Limit {
-    // SAFETY: as the caller promises.
-    let timeout = unsafe { timeout.as_ref() };
-    Limit::of(timeout.map(|timeout| (timeout.tv_sec, timeout.tv_nsec)))
-}
-
-/// Calls `call` with `limit`, or with the caller's own limit if that is `None`.
-fn with_limit<R>(
-    limit: Option<Limit>,
-    own: *const libc::timespec,
-    call: impl FnOnce(*const libc::timespec) -> R,
-) -> R {
-    let (seconds, rest) = match limit {
-        None => return call(own),
-        Some(Limit::None) => return call(::std::ptr::null()),
-        Some(Limit::Zero) => (0, 0),
-        Some(Limit::Time(time)) => (time / 1_000_000_000, time % 1_000_000_000),
-    };
-    call(&libc::timespec { tv_sec: seconds as _, tv_nsec: rest as _ })
-}
-
-/// Waits for descriptors in a list, as [`poll`] does, maybe with a mask of signals.
-///
-/// # Safety
-/// As there, and `timeout` must be null or valid.
-pub(crate) unsafe fn poll_masked(
-    list: *mut libc::pollfd,
-    count: libc::nfds_t,
-    timeout: *const libc::timespec,
+    timeout: T,
     is_masked: bool,
-    mut next: impl FnMut(*const libc::timespec) -> c_int,
+    next: impl FnMut(T) -> c_int,
 ) -> c_int {
-    // SAFETY: as the caller promises.
-    let own = unsafe { limit_of(timeout) };
-    let call = |limit| with_limit(limit, timeout, &mut next);
     // SAFETY: as the caller promises; the list is the caller's until this returns.
-    let is_ready = || unsafe { has_ready(list, count) };
-    // SAFETY: as above.
-    wait_for(|| unsafe { listed(list, count) }, own, is_masked, is_ready, call)
+    unsafe {
+        let is_ready = || has_ready(list, count);
+        wait_for(timeout, is_masked, is_ready, next, |takes_time, call| {
+            wait::wait(|| listed(list, count), takes_time, call)
+        })
+    }
 }
 
 /// Returns the descriptors in a set.
@@ -169,78 +174,42 @@ unsafe fn has_selected(count: c_int, sets: [*mut libc::fd_set; 3]) -> bool {
     }
 }
 
-/// Waits for descriptors in three sets: to read, to write, and with an exception.
+/// Waits for descriptors in three sets (to read, to write, with an exception), maybe with a mask of
+/// signals.
 ///
 /// # Safety
 /// The sets and the time must be null or valid.
-pub(crate) unsafe fn select(
+pub(crate) unsafe fn select<T: Timeout>(
     count: c_int,
     sets: [*mut libc::fd_set; 3],
-    timeout: *mut libc::timeval,
-    mut next: impl FnMut(*mut libc::timeval) -> c_int,
+    timeout: T,
+    is_masked: bool,
+    next: impl FnMut(T) -> c_int,
 ) -> c_int {
-    // SAFETY: as the caller promises.
-    let own = unsafe { timeout.as_ref() }.map(|own| (own.tv_sec, own.tv_usec * 1_000));
-    let call = |limit: Option<Limit>| {
-        let Some(limit) = limit else { return next(timeout) };
-        with_limit(Some(limit), ::std::ptr::null(), |limit| {
-            // SAFETY: the limit is null or valid.
-            let mut time = unsafe { limit.as_ref() }.map(|limit| libc::timeval {
-                tv_sec: limit.tv_sec,
-                tv_usec: limit.tv_nsec / 1_000,
-            });
-            next(time.as_mut().map_or(::std::ptr::null_mut(), ::std::ptr::from_mut))
+    // SAFETY: as the caller promises; the sets are the caller's until this returns.
+    unsafe {
+        let is_ready = || has_selected(count, sets);
+        wait_for(timeout, is_masked, is_ready, next, |takes_time, call| {
+            wait::wait(|| members(sets[0], count), takes_time, call)
         })
-    };
-    // SAFETY: as the caller promises; the sets are the caller's until this returns.
-    let is_ready = || unsafe { has_selected(count, sets) };
-    // SAFETY: as above.
-    wait_for(|| unsafe { members(sets[0], count) }, Limit::of(own), false, is_ready, call)
+    }
 }
 
-/// Waits for descriptors in three sets, as [`select`] does, maybe with a mask of signals.
+/// Waits by an `epoll`, maybe with a mask of signals.
 ///
 /// # Safety
-/// As there.
-pub(crate) unsafe fn select_masked(
-    count: c_int,
-    sets: [*mut libc::fd_set; 3],
-    timeout: *const libc::timespec,
-    is_masked: bool,
-    mut next: impl FnMut(*const libc::timespec) -> c_int,
-) -> c_int {
-    // SAFETY: as the caller promises.
-    let own = unsafe { limit_of(timeout) };
-    let call = |limit| with_limit(limit, timeout, &mut next);
-    // SAFETY: as the caller promises; the sets are the caller's until this returns.
-    let is_ready = || unsafe { has_selected(count, sets) };
-    // SAFETY: as above.
-    wait_for(|| unsafe { members(sets[0], count) }, own, is_masked, is_ready, call)
-}
-
-/// Waits by an `epoll` for a number of milliseconds, maybe with a mask of signals.
-pub(crate) fn epoll(
+/// A time must be null or valid.
+pub(crate) unsafe fn epoll<T: Timeout>(
     epoll: c_int,
-    timeout: c_int,
+    timeout: T,
     is_masked: bool,
-    mut next: impl FnMut(c_int) -> c_int,
+    next: impl FnMut(T) -> c_int,
 ) -> c_int {
-    let call = |limit: Option<Limit>| next(limit.map_or(timeout, Limit::milliseconds));
-    wait_for_events(epoll, Limit::of_milliseconds(timeout), is_masked, call)
-}
-
-/// Waits by an `epoll` for a time, as [`epoll()`] does.
-///
-/// # Safety
-/// `timeout` must be null or valid.
-pub(crate) unsafe fn epoll_for(
-    epoll: c_int,
-    timeout: *const libc::timespec,
-    is_masked: bool,
-    mut next: impl FnMut(*const libc::timespec) -> c_int,
-) -> c_int {
+    let has_events = || schedule::has_events(epoll);
     // SAFETY: as the caller promises.
-    let own = unsafe { limit_of(timeout) };
-    let call = |limit| with_limit(limit, timeout, &mut next);
-    wait_for_events(epoll, own, is_masked, call)
+    unsafe {
+        wait_for(timeout, is_masked, has_events, next, |takes_time, call| {
+            wait::wait_polled(takes_time, call)
+        })
+    }
 }

@@ -36,6 +36,15 @@ impl Limit {
         }
     }
 
+    /// Returns the limit in seconds and nanoseconds, or `None` if there is none.
+    pub(crate) const fn time(self) -> Option<[u64; 2]> {
+        match self {
+            Limit::Zero => Some([0, 0]),
+            Limit::Time(time) => Some([time / 1_000_000_000, time % 1_000_000_000]),
+            Limit::None => None,
+        }
+    }
+
     /// Returns the limit in milliseconds, as `poll` takes it.
     pub(crate) fn milliseconds(self) -> c_int {
         match self {

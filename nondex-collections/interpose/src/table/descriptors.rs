@@ -34,16 +34,16 @@ c_functions! {
         missing -1, layers [descriptor::accept(fd)];
 
     fn poll(list: *mut pollfd, count: nfds_t, timeout: c_int) -> c_int, missing -1,
-        layers [polling::poll(list, count, timeout) => (timeout)];
+        layers [polling::poll(list, count, timeout, false) => (timeout)];
     fn ppoll(list: *mut pollfd, count: nfds_t, timeout: Time, signals: *const sigset_t) -> c_int,
         missing -1,
-        layers [polling::poll_masked(list, count, timeout, !signals.is_null()) => (timeout)];
+        layers [polling::poll(list, count, timeout, !signals.is_null()) => (timeout)];
     fn select(count: c_int, read: *mut fd_set, write: *mut fd_set, except: *mut fd_set,
         timeout: *mut libc::timeval) -> c_int, missing -1,
-        layers [polling::select(count, [read, write, except], timeout) => (timeout)];
+        layers [polling::select(count, [read, write, except], timeout, false) => (timeout)];
     fn pselect(count: c_int, read: *mut fd_set, write: *mut fd_set, except: *mut fd_set,
         timeout: Time, signals: *const sigset_t) -> c_int, missing -1,
-        layers [polling::select_masked(count, [read, write, except], timeout, !signals.is_null())
+        layers [polling::select(count, [read, write, except], timeout, !signals.is_null())
             => (timeout)];
     fn epoll_wait(epoll: c_int, events: *mut epoll_event, room: c_int, timeout: c_int) -> c_int,
         missing -1, layers [polling::epoll(epoll, timeout, false) => (timeout)];
@@ -53,5 +53,5 @@ c_functions! {
     /// A program that looks this up by name finds it even where libc has none, before glibc 2.35.
     fn epoll_pwait2(epoll: c_int, events: *mut epoll_event, room: c_int, timeout: Time,
         signals: *const sigset_t) -> c_int, missing failed(libc::ENOSYS),
-        layers [polling::epoll_for(epoll, timeout, !signals.is_null()) => (timeout)];
+        layers [polling::epoll(epoll, timeout, !signals.is_null()) => (timeout)];
 }
