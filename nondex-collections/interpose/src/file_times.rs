@@ -84,15 +84,12 @@ struct Extended {
 
 const _: () = assert!(size_of::<Extended>() == 128);
 
-/// Shows virtual times in the result of `statx`.
-///
-/// # Safety
-/// The call must fill in the structure if it returns 0.
-pub(crate) unsafe fn extended(result: *mut c_void, next: impl FnOnce() -> c_int) -> c_int {
+/// Replaces the times in the result of the call by virtual ones, by `show`, if the test may see
+/// them.
+pub(crate) fn shown(show: impl FnOnce(), next: impl FnOnce() -> c_int) -> c_int {
     let done = next();
     if done == 0 && are_shown() {
-        // SAFETY: the structure was filled in, and is longer than `Extended`.
-        unsafe { show_extended(result.cast()) };
+        show();
     }
     done
 }
@@ -100,8 +97,9 @@ pub(crate) unsafe fn extended(result: *mut c_void, next: impl FnOnce() -> c_int)
 /// Replaces the times in the result of `statx` by virtual ones.
 ///
 /// # Safety
-/// The structure must be valid.
-unsafe fn show_extended(result: *mut Extended) {
+/// The structure must be valid, and is longer than `Extended`.
+pub(crate) unsafe fn show_extended(result: *mut c_void) {
+    let result = result.cast::<Extended>();
     // SAFETY: as the caller promises.
     let (mode, size, written) =
         unsafe { (u32::from((*result).mode), (*result).size, &(*result).modified) };
@@ -154,7 +152,7 @@ pub(crate) unsafe fn set(times: *const libc::timespec, next: impl FnOnce() -> c_
 pub(crate) mod status {
     use ::std::ffi::c_long;
 
-    use super::{FileTime, Shown, are_shown, c_char, c_int, libc, nanoseconds, schedule};
+    use super::{FileTime, Shown, c_char, c_int, libc, nanoseconds, schedule};
     use crate::system;
 
     /// Flags of [`call`]: the file is the descriptor itself, and a link is not followed.
@@ -188,15 +186,11 @@ pub(crate) mod status {
         }
     }
 
-    /// Shows virtual times in the result of `stat`.
+    /// Replaces the times in the result of `stat` by virtual ones.
     ///
     /// # Safety
-    /// The call must fill in the structure if it returns 0.
-    pub(crate) unsafe fn shown(result: *mut libc::stat64, next: impl FnOnce() -> c_int) -> c_int {
-        let done = next();
-        if done != 0 || !are_shown() {
-            return done;
-        }
+    /// The structure must be valid.
+    pub(crate) unsafe fn show(result: *mut libc::stat64) {
         // SAFETY: the structure is valid, with the size and six numbers at these offsets.
         let (mode, size, times) = unsafe {
             let times = result.byte_add(TIMES).cast::<[i64; 2]>();
@@ -207,7 +201,7 @@ pub(crate) mod status {
             )
         };
         let real = |[seconds, rest]: [i64; 2]| nanoseconds(seconds, rest as u64);
-        let [accessed, modified, changed] = times else { return done };
+        let [accessed, modified, changed] = times else { return };
         let kind = Shown::of(mode, size);
         if kind != Shown::Nothing {
             if let (Some(a), Some(m), Some(c)) = (real(*accessed), real(*modified), real(*changed))
@@ -225,7 +219,6 @@ pub(crate) mod status {
                 }
             }
         }
-        done
     }
 }
 

@@ -94,13 +94,18 @@ pub(super) fn wake_robust_waiters(shared: &mut Shared, owner: Ref) {
 ///
 /// # Errors
 /// Why the lock was not taken: its time limit is over, or libc is to wait for it.
-fn take(
+///
+/// # Safety
+/// The lock must be valid, and one that `attempt` takes.
+unsafe fn take(
     me: Ref,
     lock: *mut c_void,
     deadline: Option<u64>,
     reports: Reports,
-    attempt: impl Fn() -> c_int,
+    attempt: OfLock,
 ) -> Result<c_int, Woken> {
+    // SAFETY: as the caller promises.
+    let attempt = || unsafe { attempt(lock) };
     let object = Object::Address(lock.addr());
     super::operation_on(me, Operation::PthreadLock, object);
     let mut deadline = deadline;
@@ -172,9 +177,21 @@ fn wake(address: *mut c_void, count: c_int) {
 ///
 /// # Safety
 /// The time must be valid.
-pub(crate) unsafe fn deadline(clock: libc::clockid_t, time: *const libc::timespec) -> u64 {
+pub(super) unsafe fn deadline(clock: libc::clockid_t, time: *const libc::timespec) -> u64 {
     // SAFETY: as the caller promises.
     super::since_start(clock, kernel::nanoseconds(unsafe { &*time }))
+}
+
+/// Returns the deadline as [`deadline`] does, when it is needed.
+///
+/// # Safety
+/// The time must be valid then.
+pub(crate) unsafe fn until(
+    clock: libc::clockid_t,
+    time: *const libc::timespec,
+) -> impl FnOnce() -> Option<u64> {
+    // SAFETY: as the caller promises.
+    move || Some(unsafe { deadline(clock, time) })
 }
 
 /// Translates a deadline on a clock for the system, which waits until then. Null stays null.
@@ -194,13 +211,15 @@ pub(crate) unsafe fn translated(
     }
 }
 
-/// Takes a lock, which `attempt` tries to take without waiting.
+/// Takes a lock, which `attempt` tries to take without waiting, until a deadline in virtual time, if
+/// there is one.
 ///
 /// # Safety
 /// The lock must be valid, and one that `attempt` takes.
 #[inline]
-pub(crate) unsafe fn lock_without_limit(
+pub(crate) unsafe fn lock(
     lock: *mut c_void,
+    deadline: impl FnOnce() -> Option<u64>,
     reports: Reports,
     attempt: &Original<OfLock>,
     next: impl FnOnce() -> c_int,
@@ -208,34 +227,7 @@ pub(crate) unsafe fn lock_without_limit(
     if let Some(me) = me() {
         if let Some(attempt) = attempt.get() {
             // SAFETY: as the caller promises.
-            let attempt = || unsafe { attempt(lock) };
-            if let Ok(result) = take(me, lock, None, reports, attempt) {
-                return result;
-            }
-        }
-    }
-    next()
-}
-
-/// Takes a lock until a time of a clock, as [`lock_without_limit`] does.
-///
-/// # Safety
-/// As there, and the time must be valid.
-pub(crate) unsafe fn lock_until(
-    lock: *mut c_void,
-    clock: libc::clockid_t,
-    time: *const libc::timespec,
-    reports: Reports,
-    attempt: &Original<OfLock>,
-    next: impl FnOnce() -> c_int,
-) -> c_int {
-    if let Some(me) = me() {
-        if let Some(attempt) = attempt.get() {
-            // SAFETY: as the caller promises.
-            let deadline = unsafe { deadline(clock, time) };
-            // SAFETY: as the caller promises.
-            let attempt = || unsafe { attempt(lock) };
-            match take(me, lock, Some(deadline), reports, attempt) {
+            match unsafe { take(me, lock, deadline(), reports, attempt) } {
                 Ok(result) => return result,
                 Err(Woken::Time) => return reports.timed_out(),
                 Err(_) => {}

@@ -9,8 +9,9 @@ use ::std::ptr;
 use nondex_core::Source::RandomFile;
 use nondex_core::StateKind::File;
 
+use crate::file_times::{self, show_extended, shown};
 use crate::operations::{file, stream};
-use crate::{clock, file_times, libc, surroundings, written};
+use crate::{clock, libc, surroundings, written};
 
 use super::failed;
 
@@ -96,7 +97,7 @@ c_functions! {
 
     fn statx(folder: c_int, path: *const c_char, flags: c_int, mask: c_uint, result: *mut c_void)
         -> c_int, missing failed(libc::ENOSYS),
-        layers [surroundings::named(File, false, path), file_times::extended(result)];
+        layers [surroundings::named(File, false, path), shown(|| show_extended(result))];
     fn futimens(file: c_int, times: *const libc::timespec) -> c_int, missing -1,
         layers [file_times::set(times)];
     fn utimensat(folder: c_int, path: *const c_char, times: *const libc::timespec, flags: c_int)
