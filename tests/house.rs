@@ -319,6 +319,26 @@ fn the_runtime_has_no_syntax_that_is_newer_than_its_oldest_toolchain() {
     assert_eq!(chained, Vec::<PathBuf>::new());
 }
 
+/// An interposed function is a row of the table. Only what compilers call has no row, since it has
+/// no original, and its name begins with two underscores.
+#[test]
+fn c_functions_are_rows_of_the_table() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../nondex-collections/interpose/src");
+    let mut found = Vec::new();
+    for file in files(&root) {
+        let text = source(&file);
+        let mut definitions = text.split("no_mangle").skip(1).peekable();
+        if definitions.peek().is_some() {
+            found.push(file.strip_prefix(&root).unwrap().display().to_string());
+        }
+        for definition in definitions {
+            let name = definition.split("extern \"C\" fn ").nth(1).unwrap();
+            assert!(name.starts_with(['_', '$']), "{}: {name:.40}", file.display());
+        }
+    }
+    assert_eq!(found, ["covered.rs", "schedule/accesses.rs", "schedule/atomics.rs", "table.rs"]);
+}
+
 /// Ignored test.
 struct Ignored {
     /// File, below the folder of tests.

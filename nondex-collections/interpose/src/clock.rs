@@ -91,8 +91,8 @@ unsafe fn nanoseconds(time: *const libc::timespec) -> Option<u64> {
     Some(seconds.saturating_mul(SECOND).saturating_add(rest))
 }
 
-/// Shows the virtual time of a clock, or else the time since the test's own start of the monotonic
-/// one.
+/// Shows the virtual time of a clock. In a thread that is not scheduled, only the monotonic clock
+/// differs from the system's, by another start.
 ///
 /// # Safety
 /// `time` must be null or valid, and the call must write there if it returns 0.
@@ -182,8 +182,8 @@ pub(crate) unsafe fn sleep_for(time: *const libc::timespec, next: impl FnOnce() 
     }
 }
 
-/// Sleeps for a time or until one of a clock, as the flags of `clock_nanosleep` state. A time of the
-/// monotonic clock is translated for the system.
+/// Sleeps for a time, or until a time of a clock, as the flags of `clock_nanosleep` state. A
+/// deadline on the monotonic clock is translated for the system.
 ///
 /// # Safety
 /// `time` must be null or valid.

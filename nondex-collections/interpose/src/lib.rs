@@ -2,9 +2,10 @@
 //! library.
 //!
 //! A symbol that the executable defines takes precedence over the library's, for std, every crate
-//! and C code alike. Each function consults the engine and calls the original, found with
-//! `dlsym(RTLD_NEXT)`. Outside of a test, and while the tool's own code runs, it only calls the
-//! original. `errno` stays as the original leaves it, because std's `ReadDir` reads it.
+//! and C code alike. Each function is a row of the `table`, with layers that consult the engine and
+//! then call the original, found with `dlsym(RTLD_NEXT)`. To interpose one more, add a row. Outside
+//! of a test, and while the tool's own code runs, the layers only call the original. `errno` stays
+//! as the original leaves it, because std's `ReadDir` reads it.
 //!
 //! Two kinds of programs contain this crate. A test executable calls `begin` before `main`, which
 //! enables everything here. Any other program that a test starts loads a library before libc, which

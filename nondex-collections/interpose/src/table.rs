@@ -1,15 +1,16 @@
 //! Table of the interposed C functions.
 //!
-//! A row has the signature that the C header gives the function, what it returns if no library has
-//! it, and its layers, outermost first. To interpose a function, add a row.
+//! A row has the signature that the C header gives the function, the value that the function has if
+//! no library defines it, and the layers, outermost first. To interpose a function, add a row. The
+//! row also defines the original in `originals`, with its type.
 //!
-//! A layer is a function of the module that knows its subject. It takes the arguments that the row
-//! names and `next`, which calls the layers below it and then the original. After `=>` are the
-//! arguments that the layer passes to `next`, in place of those of the same names. A row without
-//! layers is not needed, and a layer that does not call `next` replaces the original.
+//! A layer is a function of the module for its subject. It takes what the row gives it and `next`,
+//! which calls the layers below it and then the original. `layer(a, b) => (b)` states that a layer
+//! passes another `b` on. A layer that does not call `next` replaces the original.
 //!
-//! Before `main`, after the end of the run and in the tool's own code, layers do nothing but call
-//! `next`: each asks the module `own`, the scheduler or its own switch.
+//! A row calls its layers at any time: before `main`, after the end of the run, in threads outside
+//! of the test, and in the tool's own code. There a layer only calls `next`. The scheduler, the
+//! module `own` or the layer's own switch tells it so.
 
 /// Defines interposed functions, and their originals in a module `originals`.
 ///

@@ -6,10 +6,10 @@ use super::socket::{self, Socket};
 use super::{Errno, errno, error, rights};
 use crate::{libc, schedule};
 
-/// Receives from `fd` by `call`.
+/// Receives from `fd` by `next`.
 #[inline]
-pub(crate) fn received(fd: c_int, call: impl Fn() -> isize) -> isize {
-    if socket::is_any_known() { watched(fd, &call) } else { call() }
+pub(crate) fn received(fd: c_int, next: impl Fn() -> isize) -> isize {
+    if socket::is_any_known() { watched(fd, &next) } else { next() }
 }
 
 #[cold]

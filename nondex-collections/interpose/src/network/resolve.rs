@@ -145,22 +145,22 @@ fn set_h_errno(value: c_int) {
     unsafe { *__h_errno_location() = value }
 }
 
-/// Performs a lookup by `call`, which leaves its error in `h_errno`. `is_error` recognizes a result
+/// Performs a lookup by `next`, which leaves its error in `h_errno`. `is_error` recognizes a result
 /// that is an error.
 fn by_h_errno<R: Copy>(
     lookup: Lookup,
     refused: R,
     is_error: impl FnOnce(R) -> bool,
-    call: impl FnOnce() -> R,
+    next: impl FnOnce() -> R,
 ) -> R {
     match lookup {
-        Lookup::Pass => call(),
+        Lookup::Pass => next(),
         Lookup::Refuse(code) => {
             set_h_errno(error::to_h_errno(code));
             refused
         }
         Lookup::Observe(_, operation) => {
-            let result = call();
+            let result = next();
             let code = if is_error(result) { error::of_h_errno(h_errno()) } else { 0 };
             end(operation, code);
             result

@@ -13,19 +13,19 @@ use super::{
 };
 use crate::{libc, schedule};
 
-/// Sends by `call` from `fd` to `target`, or else to the socket's peer.
+/// Sends by `next` from `fd` to `target`, or else to the socket's peer.
 #[inline]
-pub(crate) fn sent_to(fd: c_int, target: Option<SocketAddr>, call: impl Fn() -> isize) -> isize {
+pub(crate) fn sent_to(fd: c_int, target: Option<SocketAddr>, next: impl Fn() -> isize) -> isize {
     if target.is_none() && !socket::is_any_known() {
-        return call();
+        return next();
     }
-    watched(fd, target, &call)
+    watched(fd, target, &next)
 }
 
-/// Sends by `call` to the peer of `fd`, if it is a socket.
+/// Sends by `next` to the peer of `fd`, if it is a socket.
 #[inline]
-pub(crate) fn sent(fd: c_int, call: impl Fn() -> isize) -> isize {
-    sent_to(fd, None, call)
+pub(crate) fn sent(fd: c_int, next: impl Fn() -> isize) -> isize {
+    sent_to(fd, None, next)
 }
 
 #[cold]

@@ -21,14 +21,14 @@ pub(crate) fn set<R: Copy>(
     timer: usize,
     is_set: bool,
     has_succeeded: impl FnOnce(R) -> bool,
-    call: impl FnOnce() -> R,
+    next: impl FnOnce() -> R,
 ) -> R {
     if !is_scheduled() {
-        return call();
+        return next();
     }
     // The timer may expire soon after the call, so the time is read before it.
     let before = real_time();
-    let result = call();
+    let result = next();
     if has_succeeded(result) {
         note(timer.wrapping_add(1), is_set, before);
     }

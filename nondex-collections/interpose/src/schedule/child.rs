@@ -30,13 +30,13 @@ pub(super) fn is_there() -> bool {
 }
 
 /// Makes a call that starts a child if `has_started` accepts its result.
-pub(crate) fn start<R: Copy>(has_started: impl FnOnce(R) -> bool, call: impl FnOnce() -> R) -> R {
+pub(crate) fn start<R: Copy>(has_started: impl FnOnce(R) -> bool, next: impl FnOnce() -> R) -> R {
     if !is_scheduled() {
-        return call();
+        return next();
     }
     point(Operation::Child);
     let before = will_start();
-    let result = call();
+    let result = next();
     if has_started(result) {
         begun(before);
     }
@@ -44,12 +44,12 @@ pub(crate) fn start<R: Copy>(has_started: impl FnOnce(R) -> bool, call: impl FnO
 }
 
 /// Makes a call that starts a child and waits for it.
-pub(crate) fn run<R>(call: impl FnOnce() -> R) -> R {
+pub(crate) fn run<R>(next: impl FnOnce() -> R) -> R {
     if !is_scheduled() {
-        return call();
+        return next();
     }
     will_start();
-    outside(Operation::Child, call)
+    outside(Operation::Child, next)
 }
 
 /// Advances virtual time to real time before the call that starts a child, and returns the real

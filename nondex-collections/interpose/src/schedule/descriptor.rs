@@ -62,20 +62,20 @@ fn wait(operation: Operation, fd: c_int, direction: Direction) -> bool {
 
 /// Makes a call that waits until `fd` is readable, unless `flags` has `MSG_DONTWAIT`.
 #[inline]
-pub(crate) fn read(fd: c_int, flags: c_int, call: impl Fn() -> isize) -> isize {
+pub(crate) fn read(fd: c_int, flags: c_int, next: impl Fn() -> isize) -> isize {
     if !is_scheduled() {
-        return call();
+        return next();
     }
-    receive(Operation::Read, fd, flags, &call)
+    receive(Operation::Read, fd, flags, &next)
 }
 
 /// Makes a call that accepts a connection, as [`read`] does.
 #[inline]
-pub(crate) fn accept(fd: c_int, call: impl Fn() -> c_int) -> c_int {
+pub(crate) fn accept(fd: c_int, next: impl Fn() -> c_int) -> c_int {
     if !is_scheduled() {
-        return call();
+        return next();
     }
-    receive(Operation::Accept, fd, 0, &|| call() as isize) as c_int
+    receive(Operation::Accept, fd, 0, &|| next() as isize) as c_int
 }
 
 #[cold]
@@ -109,10 +109,10 @@ pub(crate) unsafe fn write(
     buffer: *const c_void,
     len: usize,
     flags: c_int,
-    call: impl Fn() -> isize,
+    next: impl Fn() -> isize,
 ) -> isize {
     if !is_scheduled() {
-        return call();
+        return next();
     }
     // SAFETY: as the caller promises.
     unsafe {
@@ -120,7 +120,7 @@ pub(crate) unsafe fn write(
             fd,
             &[libc::iovec { iov_base: buffer.cast_mut(), iov_len: len }],
             flags,
-            &call,
+            &next,
         )
     }
 }
@@ -135,10 +135,10 @@ pub(crate) unsafe fn write_vectored(
     buffers: *const libc::iovec,
     count: c_int,
     flags: c_int,
-    call: impl Fn() -> isize,
+    next: impl Fn() -> isize,
 ) -> isize {
     if !is_scheduled() {
-        return call();
+        return next();
     }
     let buffers = if buffers.is_null() {
         &[]
@@ -148,17 +148,17 @@ pub(crate) unsafe fn write_vectored(
         unsafe { ::std::slice::from_raw_parts(buffers, count) }
     };
     // SAFETY: as the caller promises.
-    unsafe { write_when_ready(fd, buffers, flags, &call) }
+    unsafe { write_when_ready(fd, buffers, flags, &next) }
 }
 
 /// Makes a call that sends a message to `fd`'s peer, or to another address.
 #[inline]
-pub(crate) fn send_message(fd: c_int, flags: c_int, call: impl Fn() -> isize) -> isize {
+pub(crate) fn send_message(fd: c_int, flags: c_int, next: impl Fn() -> isize) -> isize {
     if !is_scheduled() {
-        return call();
+        return next();
     }
     // SAFETY: there is no buffer.
-    unsafe { write_when_ready(fd, &[], flags, &call) }
+    unsafe { write_when_ready(fd, &[], flags, &next) }
 }
 
 /// Makes a write once the descriptor is ready, in pieces where the kernel would split it, too.
@@ -256,16 +256,16 @@ fn send_piece(fd: c_int, at: *const c_void, len: usize, flags: c_int) -> isize {
 /// Makes a call that connects `fd`. A connection within this machine completes immediately; any
 /// other waits for an answer from outside.
 #[inline]
-pub(crate) fn connect(fd: c_int, is_local: bool, call: impl FnOnce() -> c_int) -> c_int {
+pub(crate) fn connect(fd: c_int, is_local: bool, next: impl FnOnce() -> c_int) -> c_int {
     if !is_scheduled() {
-        return call();
+        return next();
     }
     call_takes_time();
     if is_local || !waits(fd) {
         point(Operation::Connect);
-        return call();
+        return next();
     }
-    outside(Operation::Connect, call)
+    outside(Operation::Connect, next)
 }
 
 /// Fails with `ENOSYS` for a scheduled thread, as on an old kernel: such a timer would expire in

@@ -211,8 +211,8 @@ pub(crate) unsafe fn translated(
     }
 }
 
-/// Takes a lock, which `attempt` tries to take without waiting, until a deadline in virtual time, if
-/// there is one.
+/// Takes a lock, until a deadline in virtual time if there is one. `attempt` tries to take the lock
+/// without waiting.
 ///
 /// # Safety
 /// The lock must be valid, and one that `attempt` takes.

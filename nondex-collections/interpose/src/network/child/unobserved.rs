@@ -176,18 +176,18 @@ fn of_signal(signal: c_int) -> Option<Text> {
     Some(Text::of(format_args!("signal {signal}")))
 }
 
-/// Calls `wait` with a place for the status, and records its result.
+/// Calls `next` with a place for the status, and records its result.
 ///
 /// # Safety
 /// `status` must be null or valid for writes.
 pub(crate) unsafe fn waited(
     status: *mut c_int,
     options: c_int,
-    wait: impl FnOnce(*mut c_int) -> libc::pid_t,
+    next: impl FnOnce(*mut c_int) -> libc::pid_t,
 ) -> libc::pid_t {
     let mut own = 0;
     let pid = schedule::child::wait(options, || {
-        let child = wait(&raw mut own);
+        let child = next(&raw mut own);
         let has_ended = child > 0 && (libc::WIFEXITED(own) || libc::WIFSIGNALED(own));
         (child, has_ended)
     });
@@ -206,21 +206,21 @@ pub(crate) unsafe fn waited(
     pid
 }
 
-/// Calls `wait` with a place for information about the child, and records how the child ended.
+/// Calls `next` with a place for information about the child, and records how the child ended.
 ///
 /// # Safety
 /// `info` must be null or valid.
 pub(crate) unsafe fn waited_for(
     info: *mut libc::siginfo_t,
     options: c_int,
-    wait: impl FnOnce(*mut libc::siginfo_t) -> c_int,
+    next: impl FnOnce(*mut libc::siginfo_t) -> c_int,
 ) -> c_int {
     // SAFETY: the information is plain data, for which zeros are valid.
     let mut own = unsafe { ::std::mem::zeroed::<libc::siginfo_t>() };
     let info = if info.is_null() { &raw mut own } else { info };
     // SAFETY: as the caller promises.
     let result = schedule::child::wait(options, || unsafe {
-        let result = wait(info);
+        let result = next(info);
         let is_end =
             matches!((*info).si_code, libc::CLD_EXITED | libc::CLD_KILLED | libc::CLD_DUMPED);
         let is_taken = options & libc::WNOWAIT == 0;

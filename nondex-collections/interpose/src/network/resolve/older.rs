@@ -33,18 +33,18 @@ pub(crate) unsafe fn entry(
     unsafe { reentrant(look_up("gethostbyname", name), result, reason, next) }
 }
 
-/// Performs a lookup by `call`, which stores an entry in `result`, or its error in `reason`.
+/// Performs a lookup by `next`, which stores an entry in `result`, or its error in `reason`.
 ///
 /// # Safety
-/// Both must be valid for writes, and hold what `call` has written.
+/// Both must be valid for writes, and hold what `next` has written.
 pub(crate) unsafe fn reentrant(
     lookup: Lookup,
     result: *mut *mut libc::hostent,
     reason: *mut c_int,
-    call: impl FnOnce() -> c_int,
+    next: impl FnOnce() -> c_int,
 ) -> c_int {
     match lookup {
-        Lookup::Pass => call(),
+        Lookup::Pass => next(),
         Lookup::Refuse(code) => {
             // SAFETY: as the caller promises.
             unsafe {
@@ -54,7 +54,7 @@ pub(crate) unsafe fn reentrant(
             libc::EAGAIN
         }
         Lookup::Observe(_, operation) => {
-            let code = call();
+            let code = next();
             // SAFETY: as the caller promises.
             let (found, reason) = unsafe { (!(*result).is_null(), *reason) };
             // After `ERANGE` the caller repeats the lookup with a larger buffer.
