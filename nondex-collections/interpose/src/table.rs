@@ -1,8 +1,8 @@
 //! Table of the interposed C functions.
 //!
-//! A row has the signature that the C header gives the function, the value that the function has if
-//! no library defines it, and the layers, outermost first. To interpose a function, add a row. The
-//! row also defines the original in `originals`, with its type.
+//! A row has the signature from the C header, the value if no library defines the function, and the
+//! layers, outermost first. To interpose a function, add a row. The row also defines the original
+//! in `originals`, with its type.
 //!
 //! A layer is a function of the module for its subject. It takes what the row gives it and `next`,
 //! which calls the layers below it and then the original. `layer(a, b) => (b)` states that a layer

@@ -79,7 +79,7 @@ fn end(operation: Option<hidden::Box<NetworkOperation>>, code: c_int) {
 /// Looks up the addresses of a name, and remembers the name of each.
 ///
 /// # Safety
-/// The name must be null or end with NUL, the hints must be null or valid, and the call must write
+/// The name must be null or end with NUL, and the hints must be null or valid. The call must write
 /// a list to `result` if it returns 0.
 pub(crate) unsafe fn addresses(
     node: *const c_char,
