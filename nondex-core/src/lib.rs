@@ -10,6 +10,7 @@
 //! - [`word`], [`channel`]: general tools that know nothing about choices.
 //! - [`catalogue`]: the levels, and the APIs whose specification leaves a choice open.
 //! - [`protocol`]: the input and output of a test process, versioned.
+//! - [`scheduler`]: the threads of a test, as a state machine without a process.
 //! - [`context`]: the test that a thread works for, and the recording of the thread's choices.
 //! - [`choice`]: the decision about an order or a number, and the generators that it draws from.
 
@@ -26,6 +27,7 @@ pub mod json;
 mod pages;
 pub mod process_number;
 pub mod protocol;
+pub mod scheduler;
 pub mod sorted;
 pub mod word;
 
