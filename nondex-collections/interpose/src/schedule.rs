@@ -31,17 +31,13 @@ pub(crate) mod epoch;
 mod file_times;
 mod filter;
 pub(crate) mod futex;
-mod holds;
 pub(crate) mod join;
 mod kernel;
 mod lateness;
 mod leaving;
 pub(crate) mod life;
 mod limit;
-mod lists;
 mod lock;
-mod next;
-mod operation;
 mod orphans;
 pub(crate) mod output;
 mod park;
@@ -57,13 +53,13 @@ mod recurrence;
 mod shared;
 mod slept;
 mod stamps;
-mod states;
 mod systematic;
 mod thread;
 mod token;
 mod trace;
 mod vfork;
 mod wakers;
+mod world;
 
 use ::std::cell::Cell;
 use ::std::sync::atomic::{AtomicU64, Ordering};
@@ -79,11 +75,12 @@ use lateness::SLEEPS;
 pub(crate) use life::{begin, end};
 pub(crate) use limit::Limit;
 use nondex_core::Model;
-pub(crate) use operation::Operation;
+pub(crate) use nondex_core::scheduler::Operation;
+use nondex_core::scheduler::{Request, STEP};
 pub(crate) use poll::{has_events, wait as poll};
-use shared::{ALIVE, ATTENTION, NOW, SHARED, STEP, STEPS};
+use shared::{LEASE, SHARED};
+use thread::Ref;
 pub(crate) use thread::Woken;
-use thread::{Ref, SPIN, State};
 use trace::Object;
 
 use crate::{Errno, libc};
@@ -183,29 +180,26 @@ fn point_after(operation: Operation, object: Object) {
 /// Lets other threads run before an operation of this thread.
 #[inline]
 fn begin_operation(me: Ref, operation: Operation) {
-    let now = NOW.load(Ordering::Relaxed) + STEP;
+    let now = LEASE.now() + STEP;
     // The watcher has let others run, so this thread must first get the run token back.
     if me.is_stuck.load(Ordering::Relaxed) {
         reschedule(me, None, false);
         return;
     }
-    NOW.store(now, Ordering::Relaxed);
+    LEASE.set_now(now);
     match operation {
         Operation::Atomic | Operation::Act | Operation::Count | Operation::Clock => {}
-        Operation::Yield => {
-            let looks = me.looks_of_yield();
-            me.idle.set(me.idle.get().saturating_add(looks));
-        }
-        _ => me.idle.set(0),
+        Operation::Yield => me.looks.add_yield(),
+        _ => me.looks.end(),
     }
     let yields = operation == Operation::Yield;
-    if ALIVE.load(Ordering::Relaxed) < 2 {
+    if LEASE.alive() < 2 {
         return;
     }
     me.operations.set(me.operations.get() + 1);
-    STEPS.store(STEPS.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    LEASE.count_step();
     let fires = choices::fires(me, operation.class());
-    if fires || yields || now >= ATTENTION.load(Ordering::Relaxed) {
+    if fires || yields || now >= LEASE.attention() {
         reschedule(me, fires.then_some(operation), yields);
     }
 }
@@ -222,7 +216,7 @@ fn read_atomic<T>(me: Ref, read: impl FnOnce() -> T) -> T {
     }
     begin_operation(me, Operation::Atomic);
     let value = read();
-    if systematic::is_on() && ALIVE.load(Ordering::Relaxed) > 1 {
+    if systematic::is_on() && LEASE.alive() > 1 {
         reschedule(me, Some(Operation::Atomic), false);
     }
     value
@@ -231,15 +225,7 @@ fn read_atomic<T>(me: Ref, read: impl FnOnce() -> T) -> T {
 /// Counts a spin of this thread: a look at a place that has not changed since.
 #[inline]
 fn look_at(me: Ref, address: usize) {
-    let known = me.looked_at.iter().any(|place| place.get() == address);
-    if !known {
-        let at = me.idle.get() as usize % me.looked_at.len();
-        me.looked_at[at].set(address);
-        me.idle.set(0);
-    }
-    let idle = me.idle.get() + 1;
-    me.idle.set(idle);
-    if idle % SPIN == 0 {
+    if me.looks.look_at(address) {
         reschedule(me, None, true);
     }
 }
@@ -255,7 +241,7 @@ fn reschedule(me: Ref, fires: Option<Operation>, yields: bool) {
     let hold = match fires {
         Some(operation) if !child::is_there() => choices::hold(me, operation),
         Some(_) => {
-            systematic::note_disturbance();
+            LEASE.disturb();
             0
         }
         None => 0,
@@ -263,16 +249,17 @@ fn reschedule(me: Ref, fires: Option<Operation>, yields: bool) {
     if hold > 0 && trace::is_due() {
         trace::note_delay(me, Operation::Hold.name(), hold);
     }
-    if me.spins() {
+    let spins = me.looks.spins();
+    if spins {
         recurrence::note(me);
     }
-    me.reads_clock.set(fires == Some(Operation::Clock) && !systematic::is_on());
-    token::reschedule(me, hold, yields, me.spins());
+    let reads_clock = fires == Some(Operation::Clock) && !systematic::is_on();
+    token::reschedule(me, Request { hold, yields, spins, reads_clock, is_own_code: false });
 }
 
 /// Returns the virtual time in nanoseconds since the start of the test.
 pub(crate) fn now() -> u64 {
-    NOW.load(Ordering::Relaxed)
+    LEASE.now()
 }
 
 /// Returns a clock's time at the start of the test, which is the origin of virtual time.
@@ -296,11 +283,11 @@ pub(crate) fn read_clock(clock: libc::clockid_t, by: &'static Model) -> u64 {
     if clock != libc::CLOCK_REALTIME {
         epoch::will_read();
     }
-    if real_time::is_any_outside() {
+    if LEASE.is_any_outside() {
         let _busy = Busy::begin(me);
         SHARED.lock().sync_time();
     } else {
-        if ALIVE.load(Ordering::Relaxed) < 2 {
+        if LEASE.alive() < 2 {
             reading::delay_alone(me, by);
         }
         pass_reading(me);
@@ -310,10 +297,7 @@ pub(crate) fn read_clock(clock: libc::clockid_t, by: &'static Model) -> u64 {
 
 /// Advances virtual time by one reading of a clock.
 fn pass_reading(me: Ref) {
-    let idle = me.idle.get().saturating_add(1);
-    me.idle.set(idle);
-    me.idle_at_reading.set(idle);
-    NOW.fetch_add(reading::time_of(idle), Ordering::Relaxed);
+    LEASE.pass(reading::time_of(me.looks.add_reading()));
 }
 
 /// Blocks this thread until the virtual time `until`, or somewhat later if the seed chooses so.
@@ -324,7 +308,7 @@ pub(crate) fn sleep(until: u64) {
     let requested = until.max(now());
     let until = requested.saturating_add(lateness::late(me, SLEEPS, requested));
     let mut shared = SHARED.lock();
-    me.operation.set(Operation::Sleep);
+    shared.machine.set_operation(me.id, Operation::Sleep);
     shared.wait_until(me, until);
     let woken = token::block(me, shared);
     drop(busy);
@@ -356,8 +340,7 @@ fn wait_for(
     // SAFETY: the condition is forgotten before this function returns.
     unsafe { me.set_condition(is_ready) };
     let mut shared = SHARED.lock();
-    me.operation.set(operation);
-    shared.wait_by_polling(me);
+    shared.machine.wait_by_polling(me.id, operation, None);
     if let Some(deadline) = deadline {
         shared.wait_until(me, deadline);
     }
@@ -382,9 +365,8 @@ pub(crate) fn outside<R>(operation: Operation, call: impl FnOnce() -> R) -> R {
     self::operation(me, operation);
     let mut busy = Busy::begin(me);
     let mut shared = SHARED.lock();
-    me.operation.set(operation);
-    me.state.set(State::Outside);
-    shared.counts.outside += 1;
+    shared.machine.leave_for(me.id, operation);
+    shared.machine.counts.outside += 1;
     shared.add_outside();
     token::leave(me, shared);
     // The caller must see the `errno` of its call.

@@ -5,9 +5,10 @@
 use ::std::ptr;
 use ::std::sync::atomic::Ordering;
 
+use nondex_core::scheduler::Class;
+
 use super::choices;
-use super::operation::Class;
-use super::shared::{ALIVE, ATTENTION, NOW};
+use super::shared::LEASE;
 use super::{Operation, me, reschedule, trace};
 
 /// Duration of an access, in nanoseconds of virtual time. It is short because there are many
@@ -22,18 +23,16 @@ fn before(place: usize, writes: bool) {
         reschedule(me, None, false);
         return;
     }
-    let now = NOW.load(Ordering::Relaxed) + ACCESS;
-    NOW.store(now, Ordering::Relaxed);
+    let now = LEASE.now() + ACCESS;
+    LEASE.set_now(now);
     // Memory on a thread's own stack is rarely shared, so such accesses are no preemption points.
     let here = 0_u8;
-    if ALIVE.load(Ordering::Relaxed) < 2
-        || (ptr::from_ref(&here).addr()..me.stack.get()).contains(&place)
-    {
+    if LEASE.alive() < 2 || (ptr::from_ref(&here).addr()..me.stack.get()).contains(&place) {
         return;
     }
     me.operations.set(me.operations.get() + 1);
     let fires = choices::fires(me, Class::Atomic);
-    if fires || now >= ATTENTION.load(Ordering::Relaxed) {
+    if fires || now >= LEASE.attention() {
         reschedule(me, fires.then_some(Operation::Atomic), false);
     }
     if trace::is_due() {

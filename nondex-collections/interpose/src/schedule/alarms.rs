@@ -59,7 +59,7 @@ fn note(timer: usize, is_set: bool, before: u64) {
     }
     match (was_any, is_any()) {
         (false, true) => {
-            shared.counts.outside += 1;
+            shared.machine.counts.outside += 1;
             shared.add_outside_since(before);
         }
         (true, false) => shared.remove_outside(),

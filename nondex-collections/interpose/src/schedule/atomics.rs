@@ -64,7 +64,7 @@ fn has_looked<T>(me: Option<Ref>, place: *mut T) {
 #[inline]
 fn has_changed(me: Option<Ref>) {
     if let Some(me) = me {
-        me.idle.set(0);
+        me.looks.end();
     }
 }
 

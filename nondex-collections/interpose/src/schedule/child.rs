@@ -5,7 +5,7 @@ use ::std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use super::descriptor::is_scheduled;
 use super::real_time::{self, real_time};
-use super::shared::{IS_ON, SHARED, Shared};
+use super::shared::{IS_ON, SHARED};
 use super::{Busy, Operation, filter, kernel, me, orphans, outside, point, processor};
 use crate::libc;
 
@@ -90,7 +90,7 @@ fn begun(before: u64) {
     let _busy = Busy::begin(me);
     CHILDREN.fetch_add(1, Ordering::Relaxed);
     let mut shared = SHARED.lock();
-    shared.counts.outside += 1;
+    shared.machine.counts.outside += 1;
     shared.add_outside_since(before);
 }
 
@@ -152,22 +152,19 @@ fn ended() {
     }
 }
 
-impl Shared {
-    /// Returns whether the last orphan has ended since the last call.
-    pub(super) fn orphans_have_ended(&mut self) -> bool {
-        if !ARE_ORPHANS.load(Ordering::Relaxed) {
-            return false;
-        }
-        let real = real_time();
-        if real.saturating_sub(LOOKED_AT.load(Ordering::Relaxed)) < INTERVAL {
-            return false;
-        }
-        LOOKED_AT.store(real, Ordering::Relaxed);
-        if is_there() || orphans::are_there() {
-            return false;
-        }
-        ARE_ORPHANS.store(false, Ordering::Relaxed);
-        self.remove_outside();
-        true
+/// Returns whether the last orphan has ended since the last call.
+pub(super) fn have_orphans_ended() -> bool {
+    if !ARE_ORPHANS.load(Ordering::Relaxed) {
+        return false;
     }
+    let real = real_time();
+    if real.saturating_sub(LOOKED_AT.load(Ordering::Relaxed)) < INTERVAL {
+        return false;
+    }
+    LOOKED_AT.store(real, Ordering::Relaxed);
+    if is_there() || orphans::are_there() {
+        return false;
+    }
+    ARE_ORPHANS.store(false, Ordering::Relaxed);
+    true
 }

@@ -17,12 +17,11 @@ use ::std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 use nondex_core::choice::{self, hold::SHORTEST};
 use nondex_core::hash::mix;
+use nondex_core::scheduler::{Class, Operation};
 use nondex_core::{Caller, Family, Level, Model, RunSpec, context, model};
 
-use super::operation::{Class, Operation};
 use super::park;
-use super::real_time::is_any_outside;
-use super::shared::{ALIVE, NOW, READY, SHARED};
+use super::shared::{LEASE, SHARED};
 use super::systematic;
 use super::thread::Ref;
 use super::trace;
@@ -166,7 +165,7 @@ pub(super) fn fires(me: Ref, class: Class) -> bool {
         return true;
     }
     if mode <= CLEAN {
-        return mode == CLEAN && me.marks[OPERATIONS].get() && READY.load(Ordering::Relaxed) > 0;
+        return mode == CLEAN && me.marks[OPERATIONS].get() && LEASE.ready() > 0;
     }
     if class == Class::Act {
         me.acts.set(me.acts.get() + 1);
@@ -257,7 +256,7 @@ pub(super) fn hold(me: Ref, operation: Operation) -> u64 {
         _ => MOST.load(Ordering::Relaxed),
     };
     let most = within(most);
-    let now = NOW.load(Ordering::Relaxed);
+    let now = LEASE.now();
     let moment = word(me, LENGTH, me.operations.get());
     held(&model::THREAD_SPAWN, caller, moment, most, now)
 }
@@ -274,14 +273,14 @@ pub(super) fn held(
     const ROOM: usize = 8;
     let mut room = [0; ROOM];
     let mut awaited = 0;
-    for deadline in SHARED.lock().sleepers() {
+    for deadline in SHARED.lock().machine.sleepers() {
         if let (Some(time), Some(place)) = (deadline.checked_sub(from), room.get_mut(awaited)) {
             *place = time;
             awaited += 1;
         }
     }
     let delay = choice::hold(model, caller, Some(moment), most, &room[..awaited]).unwrap_or(0);
-    let longest = &mut SHARED.lock().counts.longest_delay;
+    let longest = &mut SHARED.lock().machine.counts.longest_delay;
     *longest = delay.max(*longest);
     delay
 }
@@ -309,7 +308,7 @@ pub(super) fn is_clean() -> bool {
 
 /// Caps a limit of delays, which stay short while virtual time is no faster than real time.
 pub(super) fn within(limit: u64) -> u64 {
-    if is_any_outside() { limit.min(choice::hold::longest(Level::Std)) } else { limit }
+    if LEASE.is_any_outside() { limit.min(choice::hold::longest(Level::Std)) } else { limit }
 }
 
 /// Returns whether a wait ends at once, without a cause.
@@ -324,7 +323,7 @@ pub(super) fn is_spurious(me: Ref, expected: u32) -> bool {
     const RAREST: u64 = 4;
     // The operations of a thread that is alone are not counted, so it would be woken again and
     // again.
-    let is_alone = ALIVE.load(Ordering::Relaxed) < 2;
+    let is_alone = LEASE.alive() < 2;
     if !is_drawn()
         || is_alone
         || LOCKED.contains(&expected)

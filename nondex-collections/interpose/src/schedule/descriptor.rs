@@ -6,12 +6,11 @@
 //! than fit is split into pieces, as the kernel does it.
 
 use ::std::ffi::{c_char, c_int, c_void};
-use ::std::sync::atomic::Ordering;
 
 use nondex_core::{Source, StateKind, context};
 
 use super::readiness::{Direction, Kind, deadline, is_ready, kind, waits};
-use super::shared::{NOW, tick};
+use super::shared::{LEASE, tick};
 use super::{
     Object, Operation, Woken, filter, outside, point, point_after, point_on, stamps, wait_for,
 };
@@ -36,7 +35,7 @@ const CALL: u64 = 2_000;
 
 /// Advances virtual time for a kernel call that this thread, which is scheduled, is about to make.
 pub(super) fn call_takes_time() {
-    NOW.fetch_add(CALL, Ordering::Relaxed);
+    LEASE.pass(CALL);
     tick();
 }
 

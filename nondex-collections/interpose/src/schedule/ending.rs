@@ -7,12 +7,13 @@ use ::std::time::Duration;
 use nondex_core::context::{self, stack::Stack};
 use nondex_core::hidden::{self, Text};
 use nondex_core::json::Object;
+use nondex_core::scheduler::{Counts, State};
 use nondex_core::{Context, ScheduleEndKind, process_number};
 
 use super::kernel::{self, NAME};
 use super::lock::Lock;
-use super::shared::{self, Counts, FLUSH, IS_ON, NOW, REPORT, SHARED, STEPS, Shared};
-use super::thread::{Ref, State};
+use super::shared::{self, FLUSH, IS_ON, LEASE, REPORT, SHARED, Shared};
+use super::thread::Ref;
 use super::{Operation, SELF, real_time, slept, systematic, trace};
 use crate::libc;
 
@@ -78,6 +79,7 @@ extern "C" fn at_exit() {
 
 /// Statistics and trace of the run up to now.
 pub(super) struct Done {
+    threads: u64,
     counts: Counts,
     steps: u64,
     operations: u64,
@@ -90,11 +92,12 @@ impl Done {
     /// Takes the statistics and the trace up to now. Later operations are not recorded.
     pub(super) fn of(shared: &Shared) -> Self {
         Done {
-            counts: shared.counts,
-            steps: STEPS.load(Ordering::Relaxed),
+            threads: shared.machine.threads().started().into(),
+            counts: shared.machine.counts,
+            steps: LEASE.steps(),
             operations: trace::count(),
-            time: NOW.load(Ordering::Relaxed),
-            delayed: shared.delayed,
+            time: LEASE.now(),
+            delayed: shared.machine.delayed(),
             trace: trace::take(),
         }
     }
@@ -113,7 +116,7 @@ impl Done {
     fn write(&self, end: impl FnOnce(&mut Object<'_>), record: &mut Object<'_>) {
         let counts = &self.counts;
         record
-            .number("threads", counts.threads)
+            .number("threads", self.threads)
             .number("steps", self.steps)
             .count("operations", self.operations)
             .number("switches", counts.switches)
@@ -147,15 +150,15 @@ pub(super) fn end(me: Option<Ref>, kind: ScheduleEndKind) -> ! {
     }
     let (done, threads) = {
         let mut shared = SHARED.lock();
-        shared.is_ending = true;
-        (Done::of(&shared), shared.alive.clone())
+        shared.machine.begin_end();
+        (Done::of(&shared), hidden::collect(shared.alive()))
     };
     let since = kernel::clock(libc::CLOCK_MONOTONIC);
     for (number, thread) in threads.iter().enumerate().take(MAX_REPORTS) {
         thread.order.set(number as u64);
         if me.is_some_and(|me| me.is(thread)) {
             report(thread);
-        } else if matches!(thread.state.get(), State::Ready | State::Blocked) {
+        } else if waits(thread) {
             let passed = Duration::from_nanos(kernel::clock(libc::CLOCK_MONOTONIC) - since);
             let left = ALL_REPORTS_LIMIT.saturating_sub(passed);
             request(thread, REPORT, left.max(REPORT_LIMIT));
@@ -179,8 +182,7 @@ pub(super) fn end(me: Option<Ref>, kind: ScheduleEndKind) -> ! {
     let mut known = hidden::vec();
     for (number, wait) in &mut reports {
         let thread = threads[*number as usize];
-        if has_address(thread) {
-            let address = thread.address.get();
+        if let Some(address) = address(thread) {
             let at = known.iter().position(|known| *known == address).unwrap_or_else(|| {
                 known.push(address);
                 known.len() - 1
@@ -203,19 +205,31 @@ pub(super) fn end(me: Option<Ref>, kind: ScheduleEndKind) -> ! {
     kernel::end_process(CODE)
 }
 
-fn has_address(thread: Ref) -> bool {
-    let operation = thread.operation.get();
-    thread.state.get() == State::Blocked
-        && matches!(operation, Operation::FutexWait | Operation::Pthread)
+/// Returns whether a thread waits for the run token, so it can be requested to report.
+fn waits(thread: Ref) -> bool {
+    matches!(SHARED.lock().state(thread), State::Ready | State::Blocked)
+}
+
+/// Returns the address at which a thread waits; `None` if it waits for anything else.
+fn address(thread: Ref) -> Option<usize> {
+    let shared = SHARED.lock();
+    let threads = shared.machine.threads();
+    let operation = threads.operation(thread.id);
+    let is_there = shared.state(thread) == State::Blocked
+        && matches!(operation, Operation::FutexWait | Operation::Pthread);
+    is_there.then(|| threads.address(thread.id))
 }
 
 /// Describes in a word or two what a thread does.
 fn activity(thread: Ref) -> &'static str {
-    match thread.state.get() {
+    let shared = SHARED.lock();
+    match shared.state(thread) {
         State::Running => "running",
         State::Ready => "could run",
         State::Stuck => "running unseen",
-        State::Blocked | State::Outside | State::Ended => thread.operation.get().name(),
+        State::Blocked | State::Outside | State::Ended => {
+            shared.machine.threads().operation(thread.id).name()
+        }
     }
 }
 
@@ -256,10 +270,9 @@ fn has_done() {
 
 /// Makes all other threads write their choices until now, because they may never run again.
 pub(super) fn flush_all(me: Ref) {
-    let threads = SHARED.lock().alive.clone();
+    let threads = hidden::collect(SHARED.lock().alive());
     for thread in threads {
-        let waits = matches!(thread.state.get(), State::Ready | State::Blocked);
-        if waits && !thread.is(me) {
+        if waits(thread) && !thread.is(me) {
             request(thread, FLUSH, FLUSH_LIMIT);
         }
     }

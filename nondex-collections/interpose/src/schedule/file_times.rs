@@ -8,10 +8,8 @@
 //! never older than what was written earlier, and does not change once it was shown. Times that the
 //! program sets stay unchanged.
 
-use ::std::sync::atomic::Ordering;
-
 use super::lateness::{self, CLOCKS};
-use super::shared::{NOW, SHARED};
+use super::shared::{LEASE, SHARED};
 use super::stamps::{self, Now, SLACK};
 use super::{Busy, descriptor, kernel, me, start_of};
 use crate::libc;
@@ -65,7 +63,7 @@ pub(crate) fn show_times(written: FileTime, show: impl FnOnce(&mut dyn FnMut(Fil
     } else {
         0
     };
-    let now = Now { real: now, shown: NOW.load(Ordering::Relaxed) };
+    let now = Now { real: now, shown: LEASE.now() };
     let limit = LONG.max(lateness::oldest(MODIFIED));
     let mut shared = SHARED.lock();
     show(&mut |time| {

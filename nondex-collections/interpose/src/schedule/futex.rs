@@ -4,7 +4,7 @@ use ::std::ffi::{c_int, c_long};
 use ::std::ptr;
 use ::std::sync::atomic::{AtomicU32, Ordering};
 
-use super::shared::{IS_ON, NOW, SHARED, tick};
+use super::shared::{IS_ON, LEASE, SHARED, tick};
 use super::thread::{Ref, Woken};
 use super::token;
 use super::{Object, Operation, choices, epoch, kernel, lateness, leaving, park};
@@ -68,7 +68,7 @@ pub(crate) unsafe fn syscall(number: c_long, arguments: [c_long; 6]) -> Option<c
             let deadline = time.map(|time| {
                 let time = kernel::nanoseconds(time);
                 if command == WAIT {
-                    NOW.load(Ordering::Relaxed).saturating_add(time)
+                    LEASE.now().saturating_add(time)
                 } else if operation & CLOCK_REALTIME != 0 {
                     super::since_start(libc::CLOCK_REALTIME, time)
                 } else {
@@ -150,7 +150,7 @@ fn wait(
         return Err(libc::EAGAIN);
     }
     let _busy = super::Busy::begin(me);
-    if deadline.is_some_and(|deadline| deadline <= NOW.load(Ordering::Relaxed)) {
+    if deadline.is_some_and(|deadline| deadline <= LEASE.now()) {
         tick();
         return Err(libc::ETIMEDOUT);
     }
@@ -169,15 +169,14 @@ fn wait(
     }
     // The thread was just woken here, but another one was faster: see `wake_at`.
     let (woken_at, place) = me.woken_at.get();
-    me.waits_again.set(place == address && me.operations.get() <= woken_at + 2);
+    let waits_again = place == address && me.operations.get() <= woken_at + 2;
+    shared.machine.set_waits_again(me.id, waits_again);
     let mut changed = || futex.load(Ordering::SeqCst) != expected;
     if is_shared {
         // Another process may wake the thread, so the scheduler polls the value.
         // SAFETY: the condition is forgotten before this function returns.
         unsafe { me.set_condition(&mut changed) };
-        me.operation.set(Operation::FutexWait);
-        me.address.set(address);
-        shared.wait_by_polling(me);
+        shared.machine.wait_by_polling(me.id, Operation::FutexWait, Some(address));
     } else {
         me.expected.set(expected);
         shared.wait_at(me, Operation::FutexWait, address, bits);
@@ -200,7 +199,7 @@ fn wait(
 fn wait_at_work(futex: &AtomicU32, expected: u32, bits: u32) -> Option<c_long> {
     let me = super::SELF.get()?;
     let mut shared = SHARED.lock_from_anywhere()?;
-    if shared.is_ending || !shared.running.is_some_and(|running| running.is(me)) {
+    if shared.machine.is_ending() || shared.machine.running() != Some(me.id) {
         return None;
     }
     if futex.load(Ordering::SeqCst) != expected {
@@ -208,13 +207,13 @@ fn wait_at_work(futex: &AtomicU32, expected: u32, bits: u32) -> Option<c_long> {
     }
     // A missing wake-up could be the tool's fault, so deadlocks of the program are no longer
     // proven.
-    shared.has_other_wakers = true;
-    let operation = me.operation.get();
+    shared.machine.note_other_waker();
+    let operation = shared.machine.threads().operation(me.id);
     me.expected.set(expected);
     let address = ptr::from_ref(futex).addr();
     shared.wait_at(me, Operation::FutexWait, address, bits);
     token::block(me, shared);
-    me.operation.set(operation);
+    SHARED.lock().machine.set_operation(me.id, operation);
     Some(0)
 }
 
@@ -227,9 +226,8 @@ fn wake(me: Ref, address: usize, bits: u32, count: c_int) -> c_int {
 /// Wakes up to `count` threads that wait at an address.
 pub(super) fn wake_at(me: Ref, address: usize, bits: u32, count: c_int) -> c_int {
     let _busy = super::Busy::begin(me);
-    let is_it = |thread: &Ref| thread.bits.get() & bits != 0;
     let mut shared = SHARED.lock();
-    let waiting = shared.waiting_at(address).filter(is_it).count();
+    let waiting = shared.machine.count_waiting(address, bits);
     let mut skipped = 0;
     if waiting > 1 && count == 1 {
         // Without the lock, because the choice may have to wait for a lock of the runtime.
@@ -237,24 +235,14 @@ pub(super) fn wake_at(me: Ref, address: usize, bits: u32, count: c_int) -> c_int
         skipped = choices::which(me, waiting as u64) as usize;
         shared = SHARED.lock();
     }
-    let mut woken = 0;
-    let mut impatient = None;
-    while woken < count {
-        let thread = shared.waiting_at(address).filter(is_it).nth(skipped);
-        let Some(thread) = thread else { break };
-        shared.make_ready(thread, Woken::Done);
-        if thread.waits_again.replace(false) {
-            impatient = Some(thread);
-        }
-        woken += 1;
-    }
-    if let Some(next) = impatient {
+    let wake = shared.machine.wake(address, bits, number(count), skipped);
+    if let Some(next) = wake.impatient {
         // Otherwise this thread could take the lock first, again and again.
         token::pass_to(me, next, shared);
     } else {
-        shared.set_attention();
+        shared.machine.set_attention();
     }
-    woken
+    wake.woken as c_int
 }
 
 /// Wakes threads that are not scheduled, or are in another process. The harness's own thread may
@@ -273,31 +261,20 @@ fn wake_foreign(number: c_long, mut arguments: [c_long; 6], count: c_int) -> c_i
 fn requeue(me: Ref, address: usize, second: usize, count: c_int, moved: c_int) -> c_int {
     let _busy = super::Busy::begin(me);
     let mut shared = SHARED.lock();
-    let mut woken = 0;
-    while woken < count {
-        let Some(thread) = shared.waiting_at(address).next() else { break };
-        shared.make_ready(thread, Woken::Done);
-        woken += 1;
-    }
-    let mut done = 0;
-    while done < moved {
-        let Some(thread) = shared.waiting_at(address).next() else { break };
-        shared.move_to(thread, second);
-        done += 1;
-    }
-    shared.set_attention();
-    woken + done
+    let done = shared.machine.requeue(address, second, number(count), number(moved));
+    shared.machine.set_attention();
+    done as c_int
+}
+
+/// Returns a number of threads as a call gives it: a negative one reaches no thread.
+fn number(count: c_int) -> usize {
+    usize::try_from(count).unwrap_or(0)
 }
 
 /// Wakes scheduled threads from one that is not, or from a signal handler.
 pub(super) fn wake_from_anywhere(address: usize, bits: u32, count: c_int) {
     let Some(mut shared) = SHARED.lock_from_anywhere() else { return };
-    let mut woken = 0;
-    while woken < count {
-        let is_it = |thread: &Ref| thread.bits.get() & bits != 0;
-        let Some(thread) = shared.waiting_at(address).find(is_it) else { break };
-        shared.make_ready(thread, Woken::Done);
+    if shared.machine.wake_from_outside(address, bits, number(count)) > 0 {
         shared.ensure_runs();
-        woken += 1;
     }
 }

@@ -2,11 +2,12 @@
 //! life. The system frees its resources and ends it a little later.
 
 use ::std::ffi::{c_int, c_void};
-use ::std::ptr;
 use ::std::sync::atomic::Ordering;
 
-use super::shared::{IS_ON, NOW, SHARED, tick};
-use super::thread::{Ref, State, Woken};
+use nondex_core::scheduler::State;
+
+use super::shared::{IS_ON, LEASE, SHARED, tick};
+use super::thread::{Ref, Woken};
 use super::{Busy, Object, Operation, lateness, me, pthread, token};
 use crate::{libc, originals};
 
@@ -34,8 +35,8 @@ fn await_end(handle: libc::pthread_t, limit: Limit) -> Result<Option<Ref>, c_int
     let Some(joined) = known else { return Ok(None) };
     let _busy = Busy::begin(me);
     let shared = SHARED.lock();
-    let has_ended = joined.state.get() == State::Ended;
-    if has_ended || joined.is(me) || joined.joiner.get().is_some() {
+    let has_ended = shared.state(joined) == State::Ended;
+    if has_ended || joined.is(me) || shared.machine.is_joined(joined.id) {
         return Ok(Some(joined));
     }
     let deadline = match limit {
@@ -46,20 +47,18 @@ fn await_end(handle: libc::pthread_t, limit: Limit) -> Result<Option<Ref>, c_int
     // Drawing the lateness takes the lock itself.
     drop(shared);
     let deadline = lateness::later(me, deadline);
-    if deadline.is_some_and(|deadline| deadline <= NOW.load(Ordering::Relaxed)) {
+    if deadline.is_some_and(|deadline| deadline <= LEASE.now()) {
         tick();
         return Err(libc::ETIMEDOUT);
     }
     let mut shared = SHARED.lock();
-    joined.joiner.set(Some(me));
-    me.operation.set(Operation::Join);
-    me.address.set(ptr::from_ref(joined).addr());
+    shared.machine.join(me.id, joined.id);
     if let Some(deadline) = deadline {
         shared.wait_until(me, deadline);
     }
     match token::block(me, shared) {
         Woken::Time => {
-            joined.joiner.set(None);
+            SHARED.lock().machine.forget_joiner(joined.id);
             Err(libc::ETIMEDOUT)
         }
         Woken::Free => Ok(None),
@@ -110,7 +109,7 @@ pub(crate) fn detach(handle: libc::pthread_t, next: impl FnOnce() -> c_int) -> c
         let mut shared = SHARED.lock();
         if let Some(detached) = shared.of_handle(handle) {
             detached.is_detached.set(true);
-            if detached.state.get() == State::Ended {
+            if shared.state(detached) == State::Ended {
                 shared.joined(detached);
             }
         }

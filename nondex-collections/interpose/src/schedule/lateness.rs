@@ -8,8 +8,7 @@ use nondex_core::model::READ_AGAIN;
 use nondex_core::{Family, Level, Model, RunSpec, choice, model};
 
 use super::choices::{SELDOM, held, is_clean, is_requested, within, word};
-use super::real_time::is_any_outside;
-use super::shared::SHARED;
+use super::shared::{LEASE, SHARED};
 use super::thread::{MARKS, Ref};
 use super::trace;
 use crate::{origin, own};
@@ -88,7 +87,7 @@ pub(super) fn late(me: Ref, mark: usize, deadline: u64) -> u64 {
         trace::note_delay(me, "late", late);
     }
     // This delay does not count as a sleep of the program.
-    SHARED.lock().delay(late);
+    SHARED.lock().machine.add_delay(late);
     me.late.set(late);
     late
 }
@@ -110,7 +109,7 @@ fn place(by: &'static Model) -> usize {
 #[inline]
 pub(super) fn fires_alone(me: Ref, by: &'static Model) -> bool {
     let place = place(by);
-    if !IS_ON_ALONE[place].load(Ordering::Relaxed) || is_any_outside() {
+    if !IS_ON_ALONE[place].load(Ordering::Relaxed) || LEASE.is_any_outside() {
         return false;
     }
     let number = me.read_alone.get() + 1;

@@ -6,16 +6,17 @@ use ::std::ptr;
 use ::std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use nondex_core::protocol::scheduling::MAX_STEPS;
+use nondex_core::scheduler::STEP;
 use nondex_core::{RunSpec, context, hash};
 
 use super::ending::{self, Done};
-use super::shared::{IS_ON, MAX_STEPS as LIMIT, NOW, SHARED, STEP, STEPS};
+use super::shared::{IS_ON, LEASE, SHARED};
 use super::thread::{Ref, Woken};
 use super::token;
 use super::trace::Object;
 use super::{
     Busy, MONOTONIC_START, Operation, REALTIME_START, SELF, choices, closed_system, counter, epoch,
-    kernel, lateness, leaving, me, processor, pthread, reading, slept, trace,
+    kernel, lateness, leaving, me, processor, pthread, reading, slept, systematic, trace,
 };
 use crate::table::threads;
 use crate::{DESTRUCTOR_ROUNDS, libc};
@@ -61,7 +62,6 @@ pub(crate) fn begin(spec: &RunSpec, test: &str) {
         0 => MAX_STEPS,
         steps => steps,
     };
-    LIMIT.store(max_steps, Ordering::Relaxed);
     closed_system::begin();
     choices::begin(spec);
     lateness::begin(spec);
@@ -71,6 +71,7 @@ pub(crate) fn begin(spec: &RunSpec, test: &str) {
     trace::begin(scheduled);
     ending::begin(context, test);
     let mut shared = SHARED.lock();
+    shared.machine.begin(max_steps, systematic::is_on());
     shared.stamps.begin();
     let thread = shared.add(hash::mix(1), "0");
     shared.run(thread);
@@ -196,14 +197,11 @@ unsafe extern "C" fn thread_ends(_key: *mut c_void) {
     if !token::is_running(me) {
         return;
     }
-    NOW.fetch_add(STEP, Ordering::Relaxed);
-    STEPS.fetch_add(1, Ordering::Relaxed);
+    LEASE.pass(STEP);
+    LEASE.count_step();
     leaving::note(me.number.get());
     let mut shared = SHARED.lock();
     shared.remove(me);
-    if let Some(joiner) = me.joiner.take() {
-        shared.make_ready(joiner, Woken::Done);
-    }
     pthread::wake_robust_waiters(&mut shared, me);
     // From here on, the thread's calls are no operations any more.
     SELF.set(None);

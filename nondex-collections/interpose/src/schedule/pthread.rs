@@ -6,8 +6,8 @@ use ::std::ffi::{c_int, c_void};
 use ::std::ptr;
 use ::std::sync::atomic::Ordering;
 
-use super::shared::{IS_ON, NOW, SHARED, Shared, tick};
-use super::thread::{Place, Ref, State, Woken};
+use super::shared::{IS_ON, LEASE, SHARED, Shared, tick};
+use super::thread::{Ref, Woken};
 use super::token;
 use super::{Busy, Object, Operation, epoch, futex, kernel, lateness, leaving, me, trace, wakers};
 use crate::table::locks;
@@ -65,24 +65,21 @@ fn is_deadlock_error(me: Ref, lock: *mut c_void) -> bool {
 
 /// Returns whether a thread waits for a robust mutex of another one. The system releases it when
 /// the owner ends.
-fn inherits_from(waiting: Ref, owner: Ref) -> bool {
+fn inherits_from(shared: &Shared, waiting: Ref, owner: Ref) -> bool {
     const ROBUST: i32 = 16;
-    let is_waiting = waiting.state.get() == State::Blocked
-        && waiting.operation.get() == Operation::Pthread
-        && waiting.place.get() == Place::Address;
-    is_waiting && {
-        let lock = ptr::with_exposed_provenance_mut(waiting.address.get());
-        let (number, kind) = owner_and_kind(lock);
+    let address = shared.machine.threads().waits_for(waiting.id, Operation::Pthread);
+    address.is_some_and(|address| {
+        let (number, kind) = owner_and_kind(ptr::with_exposed_provenance_mut(address));
         kind & ROBUST != 0 && number == owner.number.get()
-    }
+    })
 }
 
 /// Wakes the threads that wait for a robust mutex of a thread that ends. They try again, and wait
 /// in the kernel for its end.
 pub(super) fn wake_robust_waiters(shared: &mut Shared, owner: Ref) {
     let heir = |shared: &Shared| {
-        let mut alive = shared.alive.iter().copied();
-        alive.find(|thread| inherits_from(thread, owner))
+        let mut alive = shared.alive();
+        alive.find(|thread| inherits_from(shared, thread, owner))
     };
     while let Some(heir) = heir(shared) {
         shared.make_ready(heir, Woken::Done);
@@ -136,7 +133,7 @@ unsafe fn take(
                 trace::note(me, Operation::Pthread, object);
             }
         }
-        if deadline.is_some_and(|deadline| deadline <= NOW.load(Ordering::Relaxed)) {
+        if deadline.is_some_and(|deadline| deadline <= LEASE.now()) {
             tick();
             return Err(Woken::Time);
         }
@@ -147,7 +144,7 @@ unsafe fn take(
         if !reports.would_wait(result) {
             return Ok(result);
         }
-        me.waits_again.set(!is_first);
+        shared.machine.set_waits_again(me.id, !is_first);
         is_first = false;
         shared.wait_at(me, Operation::Pthread, lock.addr(), u32::MAX);
         if let Some(deadline) = deadline {

@@ -13,9 +13,10 @@
 
 use ::std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use nondex_core::scheduler::STEP;
 use nondex_core::{Level, Model, RunSpec};
 
-use super::shared::{NOW, SHARED, STEP, TICKED};
+use super::shared::{LEASE, SHARED};
 use super::thread::Ref;
 use super::{Busy, Operation, choices, file_times, filter, kernel, lateness, start_of, trace};
 use crate::libc;
@@ -45,7 +46,7 @@ const READING: u64 = 1_000;
 /// Sets up the choices of a run.
 pub(super) fn begin(spec: &RunSpec) {
     IS_ADVICE.store(spec.level() == Level::Full, Ordering::Relaxed);
-    TICKED.store(0, Ordering::Relaxed);
+    LEASE.forget_ticks();
     READ_AT.store(0, Ordering::Relaxed);
     for shown in &SHOWN {
         shown.store(0, Ordering::Relaxed);
@@ -71,7 +72,7 @@ pub(super) fn delay_alone(me: Ref, by: &'static Model) {
         trace::note_delay(me, Operation::Hold.name(), hold);
     }
     let mut shared = SHARED.lock();
-    shared.delay(hold);
+    shared.machine.add_delay(hold);
     shared.jump(hold);
 }
 
@@ -88,7 +89,7 @@ pub(super) fn time_of(idle: u32) -> u64 {
 pub(super) fn show(me: Ref, clock: libc::clockid_t) -> u64 {
     let is_real = usize::from(clock == libc::CLOCK_REALTIME);
     let start = start_of(clock);
-    let now = NOW.load(Ordering::Relaxed);
+    let now = LEASE.now();
     if is_real == 1 {
         file_times::will_read(now);
     }
@@ -99,7 +100,7 @@ pub(super) fn show(me: Ref, clock: libc::clockid_t) -> u64 {
     let shown = SHOWN[is_real].load(Ordering::Relaxed);
     let is_advice = IS_ADVICE.load(Ordering::Relaxed);
     let may_step = is_advice && is_real == 1;
-    let may_stand = shown >= TICKED.load(Ordering::Relaxed);
+    let may_stand = shown >= LEASE.ticked();
     let is_clean = choices::is_clean();
     let is_near = now.saturating_sub(READ_AT.load(Ordering::Relaxed)) <= NEAR;
     let is_moment = is_clean || is_advice || is_near && computed() < MOMENT;

@@ -14,15 +14,11 @@ use nondex_core::hash::mix;
 
 use super::reached::Reached;
 use super::shared::SHARED;
-use super::states::States;
 use super::thread::Ref;
 use super::{atomics, life, reached};
 use crate::origin::{
     _Unwind_Backtrace, _Unwind_FindEnclosingFunction, _Unwind_GetIP, NO_REASON, executable,
 };
-
-/// Number of spins between two states that are compared.
-const LOOKS_BETWEEN: u32 = 1 << 13;
 
 /// Number of pointers that are followed from the stack and the registers to the thread's own
 /// memory.
@@ -43,17 +39,9 @@ const KEPT: &[c_int] = &[];
 
 /// Takes the state of the running thread, which has spun for long, from time to time.
 pub(super) fn note(me: Ref) {
-    let looks = me.idle_looks();
-    let seen_at = me.seen_at.get();
-    if looks < seen_at {
-        me.seen_at.set(0);
-        me.states.set(States::default());
-    } else if looks - seen_at >= LOOKS_BETWEEN {
+    if me.looks.is_state_due() {
         if let Some(state) = state(me) {
-            let mut states = me.states.get();
-            states.see(state);
-            me.states.set(states);
-            me.seen_at.set(looks);
+            me.looks.see(state);
         }
     }
 }
@@ -81,12 +69,12 @@ fn state(me: Ref) -> Option<u64> {
         overlaps(top - BELOW, end + ABOVE)
             || overlaps(base, image_end)
             || arena::has(place)
-            || shared.threads().any(|thread| {
-                let start = ptr::from_ref(thread).addr();
+            || shared.threads.iter().any(|thread| {
+                let start = ptr::from_ref(*thread).addr();
                 // A new thread starts with registers of its parent, which may lead to a part of the
                 // parent's stack that is no longer in use.
                 let other = thread.looks_from.get();
-                overlaps(start, start + size_of_val(thread))
+                overlaps(start, start + size_of_val(*thread))
                     || overlaps(other.saturating_sub(BELOW), other)
             })
     };

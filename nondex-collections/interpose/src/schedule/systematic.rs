@@ -18,16 +18,13 @@ use nondex_core::protocol::scheduling::{Decision, MAX_DECISIONS};
 use nondex_core::{RunSpec, Schedule, context, hidden, model};
 
 use super::lock::Lock;
-use super::shared::{SHARED, STEPS};
+use super::shared::{LEASE, SHARED};
 use super::thread::Ref;
 use crate::{origin, own};
 
 static IS_ON: AtomicBool = AtomicBool::new(false);
 
 static SEED: AtomicU64 = AtomicU64::new(0);
-
-/// Whether another thread ran for a reason other than a decision.
-static IS_DISTURBED: AtomicBool = AtomicBool::new(false);
 
 static DECISIONS: Lock<hidden::Vec<u64>> = Lock::new(hidden::vec());
 
@@ -43,26 +40,14 @@ pub(super) fn is_on() -> bool {
     IS_ON.load(Ordering::Relaxed)
 }
 
-/// Records that another thread runs, or may, without a decision.
-pub(super) fn note_disturbance() {
-    IS_DISTURBED.store(true, Ordering::Relaxed);
-}
-
-/// Records that this thread yields. The next one must not let it go first in turn, or neither would
-/// ever make progress.
-pub(super) fn note_yield(me: Ref) {
-    me.delayed_at.set(Some(STEPS.load(Ordering::Relaxed)));
-}
-
 /// Returns how long this thread is delayed, in nanoseconds. The delay comes before an operation or,
 /// if it is no preemption, before the thread resumes with the run token.
 pub(super) fn hold(me: Ref, is_preemption: bool) -> u64 {
-    let now = STEPS.load(Ordering::Relaxed);
-    if context::level().is_none() || !SHARED.lock().has_other(now) {
+    if context::level().is_none() {
         return 0;
     }
-    let number = me.decisions.get();
-    me.decisions.set(number + 1);
+    let number = SHARED.lock().machine.count_decision(me.id);
+    let Some(number) = number else { return 0 };
     let decision = Decision { thread: me.index.get(), is_preemption };
     note(decision.into());
     if !is_listed(me, number) {
@@ -72,7 +57,7 @@ pub(super) fn hold(me: Ref, is_preemption: bool) -> u64 {
     let caller = me.caller.take().unwrap_or_else(origin::caller);
     let hold = longest_hold(&model::THREAD_SPAWN, caller).unwrap_or(0);
     if hold > 0 {
-        me.delayed_at.set(Some(now));
+        SHARED.lock().machine.note_delayed(me.id);
     }
     hold
 }
@@ -82,7 +67,7 @@ fn note(decision: u64) {
     if decisions.len() < MAX_DECISIONS {
         decisions.push(decision);
     } else {
-        note_disturbance();
+        LEASE.disturb();
     }
 }
 
@@ -108,6 +93,6 @@ pub(super) fn write(record: &mut Object<'_>) {
         if !decisions.is_empty() {
             course.numbers("decisions", decisions.iter().copied());
         }
-        course.flag("whole", !IS_DISTURBED.load(Ordering::Relaxed));
+        course.flag("whole", !LEASE.is_disturbed());
     });
 }

@@ -5,62 +5,16 @@ use ::std::mem;
 use ::std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use nondex_core::hidden::{self, Text};
+use nondex_core::scheduler::{Looks, ThreadId};
 use nondex_core::{Caller, hash};
 
-use super::Operation;
 use super::reads::Reads;
-use super::states::States;
 use crate::libc;
 
-/// State of a thread as seen by the others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum State {
-    /// It holds the run token.
-    Running,
-    /// It could run.
-    Ready,
-    /// It waits for another thread, for a time, or for a condition that is polled.
-    Blocked,
-    /// It is in a call that ends outside of the scheduler's control.
-    Outside,
-    /// It held the run token without progress for so long that others were allowed to run.
-    Stuck,
-    /// It has ended.
-    Ended,
-}
-
-/// List that contains a thread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
-    Nowhere,
-    Ready,
-    Address,
-    Polls,
-}
-
-/// Reason why a blocked thread continues.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Woken {
-    /// The event that it waited for has happened.
-    Done,
-    /// Its deadline has passed.
-    Time,
-    /// The scheduler has ended, so the thread must wait for real.
-    Free,
-}
+pub(crate) use nondex_core::scheduler::Woken;
 
 /// Number of kinds of choices that a thread records once.
 pub(super) const MARKS: usize = 10;
-
-/// Number of *looks*, operations that leave the same few places unchanged, after which the
-/// scheduler checks whether a thread spins.
-pub(super) const SPIN: u32 = 128;
-
-/// Number of such looks that show that the thread does nothing else.
-const SPINNING: u32 = 8 * SPIN;
-
-/// Number of yields that show the same.
-const YIELDS: u32 = 256;
 
 /// Condition that the scheduler polls for a waiting thread; see [`wait_for`](super::wait_for).
 pub(super) type Condition = *mut dyn FnMut() -> bool;
@@ -68,6 +22,8 @@ pub(super) type Condition = *mut dyn FnMut() -> bool;
 /// A thread. Its fields may be accessed by the thread itself and by the holder of the lock; atomics
 /// by both at once.
 pub(super) struct Thread {
+    /// Number of the thread in the machine.
+    pub(super) id: ThreadId,
     /// Request to the thread while it waits for the run token; a futex.
     pub(super) go: AtomicU32,
     /// Whether the thread runs the tool's own code.
@@ -96,19 +52,8 @@ pub(super) struct Thread {
     pub(super) read: Cell<u64>,
     /// Number of times that it read a clock again while there was no other thread.
     pub(super) read_alone: Cell<u64>,
-    /// Whether it was delayed before it reads a clock, which shows the delay.
-    pub(super) reads_clock: Cell<bool>,
-    /// Number of looks at the same few places since it last did anything else.
-    pub(super) idle: Cell<u32>,
-    /// The same number at its last reading of a clock.
-    pub(super) idle_at_reading: Cell<u32>,
-    /// Number of times that any thread had [blocked](super::shared::Shared) at the last check.
-    pub(super) looked_since: Cell<u64>,
-    pub(super) looked_at: [Cell<usize>; 4],
-    /// States in which it was [from time to time](super::recurrence) while it spun, and its number
-    /// of looks at the last one.
-    pub(super) states: Cell<States>,
-    pub(super) seen_at: Cell<u32>,
+    /// Its looks, by which the machine notices that it spins.
+    pub(super) looks: Looks,
     /// End of the frame in which it last spun; its stack is unused below.
     pub(super) looks_from: Cell<usize>,
     /// Beginning of its stack, which grows downwards.
@@ -124,37 +69,19 @@ pub(super) struct Thread {
     /// Number of rounds of destructors at its end.
     pub(super) rounds: Cell<u8>,
 
-    pub(super) state: Cell<State>,
-    pub(super) operation: Cell<Operation>,
-    pub(super) address: Cell<usize>,
-    pub(super) bits: Cell<u32>,
+    /// Reason why it continued last, set when it got the run token.
     pub(super) woken: Cell<Woken>,
     /// Number of its operations when it was last woken, and the address there.
     pub(super) woken_at: Cell<(u64, usize)>,
-    /// Whether it was woken and had to wait again.
-    pub(super) waits_again: Cell<bool>,
     pub(super) condition: Cell<Option<Condition>>,
     pub(super) is_detached: Cell<bool>,
-    pub(super) joiner: Cell<Option<Ref>>,
 
-    pub(super) place: Cell<Place>,
-    /// Neighbours in its list.
-    pub(super) before: Cell<Option<Ref>>,
-    pub(super) after: Cell<Option<Ref>>,
     /// Index among the test's threads, in the order of their starts.
     pub(super) index: Cell<u32>,
-    /// Number of [decisions](super::systematic) that it has reached, and number of operations at
-    /// the last one that delayed it.
-    pub(super) decisions: Cell<u32>,
-    pub(super) delayed_at: Cell<Option<u64>>,
-    /// Number of all threads' operations at which it was last delayed.
-    pub(super) held_at: Cell<u64>,
-    pub(super) deadline: Cell<u64>,
-    /// Part of the deadline that the tool has added.
+    /// Time that a choice has added to the deadline that the thread is about to set.
     pub(super) late: Cell<u64>,
+    /// Number in the report at the end of the process.
     pub(super) order: Cell<u64>,
-    /// Index among the timers, plus one.
-    pub(super) timer: Cell<usize>,
 }
 
 /// Reference to a thread. Threads are never freed: a new one reuses the place of an ended one.
@@ -164,8 +91,9 @@ pub(super) type Ref = &'static Thread;
 unsafe impl Sync for Thread {}
 
 impl Thread {
-    pub(super) fn new() -> Ref {
+    pub(super) fn new(id: ThreadId) -> Ref {
         let thread = Thread {
+            id,
             go: AtomicU32::new(0),
             is_busy: AtomicBool::new(false),
             is_stuck: AtomicBool::new(false),
@@ -181,13 +109,7 @@ impl Thread {
             timed: Cell::new(0),
             read: Cell::new(0),
             read_alone: Cell::new(0),
-            reads_clock: Cell::new(false),
-            idle: Cell::new(0),
-            idle_at_reading: Cell::new(0),
-            looked_since: Cell::new(0),
-            looked_at: [const { Cell::new(0) }; 4],
-            states: Cell::new(States::default()),
-            seen_at: Cell::new(0),
+            looks: Looks::new(),
             looks_from: Cell::new(0),
             stack: Cell::new(0),
             expected: Cell::new(0),
@@ -196,27 +118,13 @@ impl Thread {
             shares_processor: Cell::new(false),
             path: Cell::new(None),
             rounds: Cell::new(0),
-            state: Cell::new(State::Ready),
-            operation: Cell::new(Operation::Start),
-            address: Cell::new(0),
-            bits: Cell::new(0),
             woken: Cell::new(Woken::Done),
             woken_at: Cell::new((0, 0)),
-            waits_again: Cell::new(false),
             condition: Cell::new(None),
             is_detached: Cell::new(false),
-            joiner: Cell::new(None),
-            place: Cell::new(Place::Nowhere),
-            before: Cell::new(None),
-            after: Cell::new(None),
             index: Cell::new(0),
-            decisions: Cell::new(0),
-            delayed_at: Cell::new(None),
-            held_at: Cell::new(0),
-            deadline: Cell::new(0),
             late: Cell::new(0),
             order: Cell::new(0),
-            timer: Cell::new(0),
         };
         hidden::Box::leak(hidden::boxed(thread))
     }
@@ -243,29 +151,19 @@ impl Thread {
             count.set(0);
         }
         self.reads.clear();
-        self.reads_clock.set(false);
         for mark in &self.marks {
             mark.set(true);
         }
-        self.idle.set(0);
-        self.idle_at_reading.set(0);
-        self.states.set(States::default());
-        self.seen_at.set(0);
+        self.looks.clear();
         self.looks_from.set(0);
         self.stack.set(0);
         self.number.set(0);
         self.handle.set(0);
         self.caller.set(None);
-        self.decisions.set(0);
-        self.delayed_at.set(None);
         self.rounds.set(0);
-        self.state.set(State::Ready);
-        self.operation.set(Operation::Start);
         self.woken_at.set((0, 0));
-        self.waits_again.set(false);
         self.condition.set(None);
         self.is_detached.set(false);
-        self.joiner.set(None);
         self
     }
 
@@ -286,38 +184,6 @@ impl Thread {
         let condition =
             unsafe { mem::transmute::<*mut (dyn FnMut() -> bool + '_), Condition>(condition) };
         self.condition.set(Some(condition));
-    }
-
-    /// Returns whether the thread is delayed.
-    pub(super) fn is_held(&self) -> bool {
-        self.timer.get() != 0 && self.operation.get() == Operation::Hold
-    }
-
-    /// Returns whether the thread waits for another one by spinning.
-    pub(super) fn spins(&self) -> bool {
-        self.idle.get() >= SPINNING
-    }
-
-    /// Returns whether the thread's loop may end after a number of looks. It reads no clock, and
-    /// has not spun for longer than such loops do.
-    pub(super) fn may_give_up(&self) -> bool {
-        (SPINNING..16 * SPINNING).contains(&self.idle_looks())
-    }
-
-    /// Returns the number of looks as which a yield counts. A loop may end after some dozens of
-    /// yields, although the thread that it waits for is still delayed.
-    pub(super) fn looks_of_yield(&self) -> u32 {
-        if self.spins() { SPIN / 2 } else { SPINNING / YIELDS }
-    }
-
-    /// Returns the number of looks at the same few places since the last reading of a clock, which
-    /// advances.
-    pub(super) fn idle_looks(&self) -> u32 {
-        let idle = self.idle.get();
-        match self.idle_at_reading.get() {
-            at if at <= idle => idle - at,
-            _ => idle,
-        }
     }
 
     pub(super) fn is(&self, other: &Thread) -> bool {

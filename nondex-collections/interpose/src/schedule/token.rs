@@ -5,21 +5,15 @@
 //! is the *watcher*. It checks periodically whether the running thread sleeps in a kernel call that
 //! was not observed, and whether something outside has made a thread ready.
 
-use ::std::mem;
 use ::std::ptr;
 use ::std::sync::atomic::Ordering;
 use ::std::time::Duration;
 
-use nondex_core::ScheduleEndKind;
+use nondex_core::scheduler::{Next, Request, ThreadId, Turn};
 
 use super::lock::Guard;
-use super::next::Next;
-use super::real_time::is_any_outside;
-use super::shared::{
-    ATTENTION, FLUSH, GO, IS_ON, MAX_STEPS, NOW, REPORT, SHARED, SLICE, STEP, STEPS, Shared,
-    WATCHER,
-};
-use super::thread::{Ref, State, Woken};
+use super::shared::{FLUSH, GO, IS_ON, LEASE, REPORT, SHARED, Shared, WATCHER};
+use super::thread::{Ref, Woken};
 use super::{Operation, ending, kernel, processor, slept, systematic, trace};
 use crate::libc;
 
@@ -31,31 +25,26 @@ const TICK: Duration = Duration::from_millis(10);
 const TICKS_ASLEEP: u32 = 5;
 const TICKS_COMPUTING: u32 = 100;
 
-/// Number of looks after which it is a livelock if all ready threads spin. A yield counts as 64
-/// looks. At the limit on operations a smaller number suffices.
-const LOOKS: u32 = 1 << 22;
-const LOOKS_AT_LIMIT: u32 = 1 << 18;
-
 /// Lets others run until this thread, which must be in some list, is woken.
 pub(super) fn block(me: Ref, mut shared: Guard<'_, Shared>) -> Woken {
     if !IS_ON.load(Ordering::Relaxed) {
         // The scheduler ended after this thread had begun to wait.
-        shared.take_out(me);
+        shared.machine.take_out(me.id);
         return Woken::Free;
     }
-    let (since, late) = (NOW.load(Ordering::Relaxed), me.late.get());
-    me.state.set(State::Blocked);
-    shared.blocked += u64::from(me.operation.get() != Operation::Hold);
+    let (since, late) = (LEASE.now(), shared.machine.late(me.id));
+    let is_delay = shared.machine.threads().operation(me.id) == Operation::Hold;
+    shared.machine.block(me.id);
     // Another thread may run already, if this one was stuck.
-    if has_token(me, &mut shared) || shared.running.is_none() {
+    if has_token(me, &mut shared) || shared.machine.running().is_none() {
         pass_on(me, shared);
     } else {
         drop(shared);
         await_token(me);
     }
     let woken = me.woken.get();
-    if woken == Woken::Time && me.operation.get() != Operation::Hold {
-        let passed = NOW.load(Ordering::Relaxed).saturating_sub(since);
+    if woken == Woken::Time && !is_delay {
+        let passed = LEASE.now().saturating_sub(since);
         slept::note(passed.saturating_sub(late));
     }
     woken
@@ -67,14 +56,14 @@ pub(super) fn has_token(me: Ref, shared: &mut Shared) -> bool {
     if me.is_stuck.swap(false, Ordering::Relaxed) {
         shared.remove_outside();
     }
-    shared.running.is_some_and(|running| running.is(me))
+    shared.machine.running() == Some(me.id)
 }
 
 /// Passes the run token, and waits until it is back.
 pub(super) fn pass_on(me: Ref, mut shared: Guard<'_, Shared>) {
-    shared.running = None;
+    shared.machine.release();
     match shared.pick() {
-        Next::Thread(next) if next.is(me) => {
+        Next::Thread(next) if next == me.id => {
             shared.run(me);
             drop(shared);
             go_first_or_let_others(me);
@@ -96,12 +85,13 @@ pub(super) fn pass_on(me: Ref, mut shared: Guard<'_, Shared>) {
 /// Passes the run token for good, or until this thread comes [back](come_back). Does nothing if
 /// another thread already has it.
 pub(super) fn leave(me: Ref, mut shared: Guard<'_, Shared>) {
-    if !has_token(me, &mut shared) && shared.running.is_some() {
+    if !has_token(me, &mut shared) && shared.machine.running().is_some() {
         return;
     }
-    shared.running = None;
+    shared.machine.release();
     match shared.pick() {
         Next::Thread(next) => {
+            let next = shared.thread(next);
             shared.pass_token(next);
             if WATCHER.load(Ordering::Relaxed).is_null() {
                 shared.ensure_watched();
@@ -127,13 +117,13 @@ pub(super) fn come_back(me: Ref) {
     }
     shared.remove_outside();
     me.go.store(0, Ordering::Relaxed);
-    if shared.running.is_none() && shared.ready.is_empty() {
-        shared.end_idling();
+    if shared.machine.running().is_none() && shared.machine.is_none_ready() {
+        shared.machine.end_idling();
         shared.run(me);
         return;
     }
     shared.make_ready(me, Woken::Done);
-    if shared.running.is_none() {
+    if shared.machine.running().is_none() {
         pass_on(me, shared);
         return;
     }
@@ -180,19 +170,18 @@ fn await_for(me: Ref, mut until_look: Option<Duration>) {
 /// Returns how long the watcher waits until its next check.
 fn pause() -> Duration {
     let shared = SHARED.lock();
-    if shared.running.is_some() {
+    if shared.machine.running().is_some() {
         return TICK;
     }
     // Events outside should not have to wait for the watcher, nor for the processor that it uses.
     let waited = shared
-        .idle_since
+        .machine
+        .idle_since()
         .map_or(0, |since| kernel::clock(libc::CLOCK_MONOTONIC).saturating_sub(since));
     let pause = Duration::from_nanos(waited / 4).clamp(Duration::from_micros(50), TICK / 4);
-    let now = NOW.load(Ordering::Relaxed);
-    let due = shared
-        .timers
-        .first()
-        .map(|first| Duration::from_nanos(first.deadline.get().saturating_sub(now)));
+    let now = LEASE.now();
+    let deadline = shared.machine.next_deadline();
+    let due = deadline.map(|deadline| Duration::from_nanos(deadline.saturating_sub(now)));
     due.map_or(pause, |due| due.min(pause))
 }
 
@@ -200,14 +189,17 @@ fn pause() -> Duration {
 fn watch(me: Ref) {
     let mut shared = SHARED.lock();
     if !IS_ON.load(Ordering::Relaxed)
-        || shared.is_ending
+        || shared.machine.is_ending()
         || !ptr::eq(WATCHER.load(Ordering::Relaxed), me)
     {
         return;
     }
-    let Some(running) = shared.running else {
+    let Some(running) = shared.running() else {
         match shared.pick() {
-            Next::Thread(next) => shared.pass_from_watcher(me, next),
+            Next::Thread(next) => {
+                let next = shared.thread(next);
+                shared.pass_from_watcher(me, next);
+            }
             Next::Nobody => {}
             Next::End(kind) => {
                 drop(shared);
@@ -222,8 +214,7 @@ fn watch(me: Ref) {
         shared.quiet = 0;
         return;
     }
-    let progress =
-        STEPS.load(Ordering::Relaxed) + NOW.load(Ordering::Relaxed) + shared.counts.switches;
+    let progress = LEASE.steps() + LEASE.now() + shared.machine.counts.switches;
     if progress != shared.progress {
         shared.progress = progress;
         shared.quiet = 0;
@@ -240,21 +231,21 @@ fn watch(me: Ref) {
         return;
     }
     // No other thread could run meanwhile, so this one may take its time.
-    if shared.ready.is_empty() && shared.timers.first().is_none() && shared.polls.is_empty() {
+    if !shared.machine.has_candidates() {
         return;
     }
     if is_asleep {
-        shared.counts.leaks += 1;
+        shared.machine.counts.leaks += 1;
     } else {
-        shared.counts.asynchronous += 1;
+        shared.machine.counts.asynchronous += 1;
     }
     shared.quiet = 0;
     // From now on the running thread lives in real time, until it comes back.
     shared.add_outside();
-    running.state.set(State::Stuck);
     running.is_stuck.store(true, Ordering::Release);
-    shared.running = None;
+    shared.machine.give_up(running.id);
     if let Next::Thread(next) = shared.pick() {
+        let next = shared.thread(next);
         shared.pass_from_watcher(me, next);
     }
 }
@@ -275,89 +266,40 @@ pub(super) fn is_running(me: Ref) -> bool {
 
 /// Decides whether others run, at an operation at which the running thread must consult the
 /// scheduler.
-pub(super) fn reschedule(me: Ref, hold: u64, yields: bool, spins: bool) {
+pub(super) fn reschedule(me: Ref, request: Request) {
     let mut shared = SHARED.lock();
-    let is_over = STEPS.load(Ordering::Relaxed) > MAX_STEPS.load(Ordering::Relaxed);
-    if is_over || spins {
-        let looks = if is_over { LOOKS_AT_LIMIT } else { LOOKS };
-        let end = if shared.is_livelock(me, looks) {
-            Some(ScheduleEndKind::Livelock)
-        } else {
-            is_over.then_some(ScheduleEndKind::Steps)
-        };
-        if let Some(end) = end {
-            drop(shared);
-            ending::end(Some(me), end);
-        }
+    if let Some(end) = shared.end_of_running(me, request.spins) {
+        drop(shared);
+        ending::end(Some(me), end);
     }
     if me.is_stuck.load(Ordering::Relaxed) {
         drop(shared);
         is_running(me);
         return;
     }
-    shared.sync_time();
-    shared.wake_due();
-    shared.end_long_holds();
-    if !yields && nondex_core::context::level().is_none() {
-        // The thread runs the tool's own code, which must not be preempted.
-        let soon = NOW.load(Ordering::Relaxed) + 10 * STEP;
-        ATTENTION.store(soon, Ordering::Relaxed);
-        return;
+    let is_own_code = nondex_core::context::level().is_none();
+    match shared.reschedule(me, Request { is_own_code, ..request }) {
+        Turn::Continue => {}
+        Turn::Switch(next) => change_to(me, next, shared),
+        Turn::Delay => {
+            block(me, shared);
+        }
     }
-    if hold > 0 {
-        delay(me, hold, shared);
-        return;
-    }
-    // A delay has just ended, and its thread runs before this one.
-    if mem::take(&mut shared.preempts) {
-        if let Some(next) = shared.pop() {
-            systematic::note_disturbance();
-            shared.make_next(me);
-            change_to(me, next, shared);
-        }
-        return;
-    }
-    if yields || NOW.load(Ordering::Relaxed) >= shared.slice_end {
-        shared.poll();
-        let is_patient = me.may_give_up() && shared.is_patient();
-        if shared.ready.is_empty() && spins && !is_patient && !is_any_outside() {
-            // The thread spins, and may wait for one that waits for a time.
-            shared.pass_time();
-        }
-        if systematic::is_on() && yields {
-            shared.release();
-            systematic::note_yield(me);
-        }
-        if let Some(next) = shared.pop() {
-            if !yields {
-                systematic::note_disturbance();
-            }
-            shared.make_ready(me, Woken::Done);
-            change_to(me, next, shared);
-            return;
-        }
-        // Something outside may need the processor to make progress.
-        if spins && is_any_outside() {
-            kernel::yield_processor();
-        }
-        shared.slice_end = NOW.load(Ordering::Relaxed) + SLICE;
-    }
-    shared.set_attention();
 }
 
 /// Passes the run token to a ready thread, and waits for a turn.
-pub(super) fn pass_to(me: Ref, next: Ref, mut shared: Guard<'_, Shared>) {
+pub(super) fn pass_to(me: Ref, next: ThreadId, mut shared: Guard<'_, Shared>) {
     if me.is_stuck.load(Ordering::Relaxed) {
         drop(shared);
         is_running(me);
         return;
     }
-    shared.take_out(next);
-    shared.make_ready(me, Woken::Done);
+    shared.machine.give_way(me.id, next);
     change_to(me, next, shared);
 }
 
-fn change_to(me: Ref, next: Ref, mut shared: Guard<'_, Shared>) {
+fn change_to(me: Ref, next: ThreadId, mut shared: Guard<'_, Shared>) {
+    let next = shared.thread(next);
     shared.pass_token(next);
     drop(shared);
     kernel::wake(&next.go);
@@ -376,33 +318,27 @@ fn go_first_or_let_others(me: Ref) {
         if trace::is_due() {
             trace::note_delay(me, Operation::Hold.name(), hold);
         }
-        let operation = me.operation.get();
-        delay(me, hold, SHARED.lock());
-        me.operation.set(operation);
+        let mut shared = SHARED.lock();
+        let operation = shared.machine.threads().operation(me.id);
+        shared.machine.delay(me.id, hold);
+        block(me, shared);
+        SHARED.lock().machine.set_operation(me.id, operation);
     }
-}
-
-/// Lets the others run for this long, or until none of them can.
-fn delay(me: Ref, hold: u64, mut shared: Guard<'_, Shared>) {
-    shared.counts.holds += 1;
-    shared.delay(hold);
-    me.operation.set(Operation::Hold);
-    shared.wait_until(me, NOW.load(Ordering::Relaxed) + hold);
-    block(me, shared);
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::thread::Thread;
     use super::*;
 
     #[test]
     fn a_thread_that_begins_to_wait_when_all_run_free_waits_for_real() {
-        let me = Thread::new();
         let mut shared = SHARED.lock();
+        let me = shared.add(1, "");
         shared.wait_at(me, Operation::FutexWait, 0x1000, u32::MAX);
         shared.wait_until(me, 1_000);
         assert_eq!(block(me, shared), Woken::Free);
-        assert!(SHARED.lock().waiting_at(0x1000).next().is_none());
+        let mut shared = SHARED.lock();
+        assert!(shared.waiting_at(0x1000).next().is_none());
+        shared.remove(me);
     }
 }

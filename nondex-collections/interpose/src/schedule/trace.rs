@@ -12,7 +12,7 @@ use nondex_core::{ScheduledTest, StateKind, json};
 
 use super::kernel::{self, NAME};
 use super::lock::Lock;
-use super::shared::NOW;
+use super::shared::LEASE;
 use super::thread::Ref;
 use super::{Busy, Operation};
 use crate::{libc, origin};
@@ -98,7 +98,7 @@ pub(super) fn begin(test: &ScheduledTest) {
 /// later ones would push the operations that led there out of the buffer.
 #[inline]
 pub(super) fn is_look_due(me: Ref) -> bool {
-    !me.spins() && is_due()
+    !me.looks.spins() && is_due()
 }
 
 /// Returns whether an operation of this thread is kept, which may be a look.
@@ -178,7 +178,7 @@ fn keep(me: Ref, object: Object, done: Done) {
             Object::Thread(other) => Some(kept.lane(other)),
             _ => None,
         },
-        time: NOW.load(Ordering::Relaxed),
+        time: LEASE.now(),
         unwinds: ::std::thread::panicking(),
         stack: kept.stack(stack),
         ..done

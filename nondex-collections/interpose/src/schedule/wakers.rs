@@ -7,17 +7,11 @@
 //! have been started through this library. Another process may use a lock of C in memory that it
 //! shares.
 
-use ::std::cell::Cell;
-use ::std::ptr;
-use ::std::sync::atomic::{AtomicU32, Ordering};
-
 use nondex_core::process_number;
+use nondex_core::scheduler::{Harness, ThreadId, Threads};
 
-use super::lists::List;
-use super::real_time::is_any_outside;
-use super::shared::Shared;
-use super::thread::{Place, Ref, State, Woken};
-use super::{Operation, filter, kernel};
+use super::thread::Ref;
+use super::{Operation, kernel};
 use crate::libc;
 
 /// Signals that only the thread's own actions cause, and those that the C library reserves for
@@ -25,107 +19,25 @@ use crate::libc;
 const NOT_FROM_OTHERS: [libc::c_int; 6] =
     [libc::SIGILL, libc::SIGBUS, libc::SIGFPE, libc::SIGSEGV, 32, 33];
 
-/// State of the harness's own thread. The thread may hold a lock of the test's allocator until it
-/// waits for the test's thread.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) enum Harness {
-    /// It waits for another thread.
-    Waits,
-    /// It waits for something else.
-    Sleeps,
-    Runs,
-}
-
-impl Shared {
-    /// Returns whether the running thread and all ready ones have spun for this number of looks,
-    /// and nothing else could change what they look at.
-    pub(super) fn is_livelock(&mut self, me: Ref, looks: u32) -> bool {
-        if !self.all_spin(me, looks)
-            || is_any_outside()
-            || self.timers.first().is_some()
-            || !self.polls.is_empty()
-        {
-            return false;
-        }
-        self.has_other_wakers = self.has_other_wakers
-            || filter::is_there()
-            || self.may_be_woken()
-            || sees_shared_memory(me, &self.ready);
-        !self.has_other_wakers && self.harness() == Harness::Waits
+/// Returns the state of the harness's own thread, which is the process's first. `threads` are all
+/// those of the test.
+pub(super) fn harness(threads: &[Ref]) -> Harness {
+    let first = first_thread();
+    let sleeps = || kernel::sleeps(first) == Some(true);
+    if threads.iter().any(|thread| thread.number.get() == first) {
+        return Harness::Waits;
     }
-
-    /// Returns whether the running thread and all ready ones have looked this often since a thread
-    /// that does something else ran. Their states must have recurred meanwhile.
-    fn all_spin(&self, me: Ref, looks: u32) -> bool {
-        /// Number of looks from which on it is checked which threads ran meanwhile.
-        const FEW: u32 = 1 << 17;
-        let mut all = ::std::iter::once(me).chain(self.ready.iter());
-        all.all(|thread| {
-            if thread.idle_looks() < FEW {
-                return false;
-            }
-            if thread.looked_since.replace(self.blocked) != self.blocked {
-                // Another thread may have changed what this one looks at, so its looks count from
-                // here.
-                thread.idle.set(0);
-            }
-            thread.idle_looks() >= looks && thread.states.get().recurs()
-        })
-    }
-
-    /// Iterates over all threads, including the places of ended ones, which new threads may take.
-    pub(super) fn threads(&self) -> impl Iterator<Item = Ref> {
-        let ended = self.ended.iter().chain(&self.free);
-        self.alive.iter().chain(ended).copied()
-    }
-
-    /// Returns whether anything other than these threads could wake one of them.
-    pub(super) fn may_be_woken(&self) -> bool {
-        let is_known = |number| self.threads().any(|thread| thread.number.get() == number);
-        may_wake(self.alive.iter().copied(), is_known)
-    }
-
-    /// Returns the state of the harness's own thread, which is the process's first.
-    pub(super) fn harness(&self) -> Harness {
-        let first = first_thread();
-        let sleeps = || kernel::sleeps(first) == Some(true);
-        if self.threads().any(|thread| thread.number.get() == first) {
-            return Harness::Waits;
-        }
-        match kernel::waits_in_futex(first) {
-            Some(true) => Harness::Waits,
-            _ if !sleeps() => Harness::Runs,
-            None => Harness::Waits,
-            Some(false) => Harness::Sleeps,
-        }
-    }
-
-    /// Wakes a thread whose futex was changed without a wake-up that was observed. Returns whether
-    /// there was one.
-    pub(super) fn wake_unobserved(&mut self) -> bool {
-        let has_changed = |thread: &&Ref| {
-            let address = thread.address.get();
-            // SAFETY: the thread waits there, and passed a futex.
-            let futex = || unsafe { &*ptr::with_exposed_provenance::<AtomicU32>(address) };
-            thread.state.get() == State::Blocked
-                && thread.operation.get() == Operation::FutexWait
-                && thread.place.get() == Place::Address
-                && futex().load(Ordering::SeqCst) != thread.expected.get()
-        };
-        let changed = self.alive.iter().find(has_changed).copied();
-        if self.has_other_wakers {
-            if let Some(thread) = changed {
-                self.make_ready(thread, Woken::Done);
-                return true;
-            }
-        }
-        false
+    match kernel::waits_in_futex(first) {
+        Some(true) => Harness::Waits,
+        _ if !sleeps() => Harness::Runs,
+        None => Harness::Waits,
+        Some(false) => Harness::Sleeps,
     }
 }
 
 /// Returns whether anything could wake one of these threads, all of which wait. `known` states
 /// whether a thread of the process is, or was, one of the test's.
-fn may_wake(waiting: impl Iterator<Item = Ref>, known: impl Fn(i32) -> bool) -> bool {
+pub(super) fn may_wake(waiting: &Threads, known: impl Fn(i32) -> bool) -> bool {
     (1..=64).any(|signal| !NOT_FROM_OTHERS.contains(&signal) && kernel::is_handled(signal))
         || has_other_thread(known)
         || shares_locks(waiting)
@@ -163,15 +75,14 @@ fn first_thread() -> i32 {
 
 /// Returns whether one of these threads waits for a lock of C in memory that other processes may
 /// share. Also returns true if that cannot be determined.
-fn shares_locks(waiting: impl Iterator<Item = Ref>) -> bool {
-    let mut locks = waiting.filter(|thread| thread.operation.get() == Operation::Pthread);
-    locks.any(|thread| is_shared(thread.address.get()) != Some(false))
+fn shares_locks(waiting: &Threads) -> bool {
+    let is_lock = |id: &&ThreadId| waiting.operation(**id) == Operation::Pthread;
+    let mut locks = waiting.alive().iter().filter(is_lock);
+    locks.any(|id| is_shared(waiting.address(*id)) != Some(false))
 }
 
-/// Returns whether one of these spinning threads looks at memory that other processes may share.
-fn sees_shared_memory(me: Ref, others: &List) -> bool {
-    let threads = ::std::iter::once(me).chain(others.iter());
-    let mut places = threads.flat_map(|thread| thread.looked_at.iter().map(Cell::get));
+/// Returns whether one of these addresses is in memory that other processes may share.
+pub(super) fn is_any_shared(mut places: impl Iterator<Item = usize>) -> bool {
     places.any(|place| is_shared(place) == Some(true))
 }
 
@@ -231,7 +142,6 @@ impl Line {
 
 #[cfg(test)]
 mod tests {
-    use super::super::states::States;
     use super::*;
 
     #[test]
@@ -267,22 +177,6 @@ mod tests {
         }
         let own = Box::new(0_u8);
         assert_eq!(is_shared(::std::ptr::from_ref(&*own).addr()), Some(false));
-    }
-
-    #[test]
-    fn who_has_looked_for_long_looks_again_after_another_one_ran() {
-        let mut shared = Shared::new();
-        let [me, other] = [1, 2].map(|key| shared.add(key, ""));
-        me.idle.set(1 << 20);
-        assert!(!shared.all_spin(me, 1 << 20), "it may count its looks");
-        let mut states = States::default();
-        (0..8).for_each(|_| states.see(7));
-        me.states.set(states);
-        assert!(shared.all_spin(me, 1 << 20));
-        shared.remove(other);
-        assert!(!shared.all_spin(me, 1 << 20));
-        me.idle.set(1 << 20);
-        assert!(shared.all_spin(me, 1 << 20));
     }
 
     #[test]
