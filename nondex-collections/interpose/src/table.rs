@@ -9,8 +9,8 @@
 //! passes another `b` on. A layer that does not call `next` replaces the original.
 //!
 //! A row calls its layers at any time: before `main`, after the end of the run, in threads outside
-//! of the test, and in the tool's own code. There a layer only calls `next`. The scheduler, the
-//! module `own` or the layer's own switch tells it so.
+//! of the test, and in the tool's own code. There a layer only calls `next`. The layer asks the
+//! scheduler, the module `own` or a switch that its module has.
 
 /// Defines interposed functions, and their originals in a module `originals`.
 ///

@@ -52,7 +52,7 @@ impl Lease {
         self.now.fetch_add(time, Ordering::Relaxed);
     }
 
-    /// Returns the number of operations so far.
+    /// Returns the number of operations of the run.
     #[inline]
     pub fn steps(&self) -> u64 {
         self.steps.load(Ordering::Relaxed)

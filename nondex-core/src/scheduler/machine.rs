@@ -58,7 +58,7 @@ pub struct Machine<'a> {
     pub(super) idle_since: Option<u64>,
     /// Virtual time of the last poll while others were ready.
     pub(super) polled_at: u64,
-    /// Number of timers so far.
+    /// Number of timers that were ever set.
     order: u64,
     /// Number of times that a thread began to wait or ended, rather than just spinning.
     pub(super) blocked: u64,

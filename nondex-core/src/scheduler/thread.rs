@@ -133,7 +133,7 @@ pub struct Threads {
     alive: hidden::Vec<ThreadId>,
     /// Places that new threads may take.
     free: hidden::Vec<ThreadId>,
-    /// Number of threads so far.
+    /// Number of threads that were ever added.
     started: u32,
 }
 
@@ -183,7 +183,7 @@ impl Threads {
         &self.alive
     }
 
-    /// Returns the number of threads so far.
+    /// Returns the number of threads that were ever added.
     pub const fn started(&self) -> u32 {
         self.started
     }

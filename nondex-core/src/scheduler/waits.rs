@@ -70,8 +70,8 @@ impl Machine<'_> {
         wake
     }
 
-    /// Wakes threads as [`wake`](Self::wake) does, for a thread that is not scheduled. Which of
-    /// them is impatient stays open, as nobody could give way.
+    /// Wakes threads as [`wake`](Self::wake) does, for a thread that is not scheduled. None of
+    /// them counts as impatient, because no scheduled thread could give way.
     pub fn wake_from_outside(&mut self, address: usize, bits: u32, count: usize) -> usize {
         let mut woken = 0;
         while woken < count {

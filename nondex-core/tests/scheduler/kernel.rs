@@ -89,7 +89,7 @@ pub(super) struct Kernel<'a> {
     pub(super) permits: [usize; OBJECTS],
     pub(super) flags: [bool; OBJECTS],
     pub(super) course: Course,
-    /// Number of waits so far.
+    /// Number of waits that have begun.
     waits: u64,
     /// Virtual and real time when the first thing began to live in real time.
     pub(super) fence: Option<(u64, u64)>,

@@ -132,8 +132,8 @@ impl Kernel<'_> {
         self.may_lag = false;
     }
 
-    /// Checks a reading of the clock: it never lags behind real time, nor passes more slowly, while
-    /// something lives in real time.
+    /// Checks a reading of the clock: while something lives in real time, virtual time is at least
+    /// the real time, and passes no more slowly.
     pub(super) fn read_clock(&mut self) {
         if !self.outside.is_any() {
             self.lease.pass(1_000);
@@ -145,7 +145,7 @@ impl Kernel<'_> {
             return;
         }
         if !self.outside.children.is_empty() {
-            assert!(now >= real, "virtual time lags behind real time: {now} < {real}");
+            assert!(now >= real, "virtual time is less than real time: {now} < {real}");
         }
         if let Some((now_before, real_before)) = self.read_at {
             assert!(now - now_before >= real - real_before, "virtual time is slower");

@@ -1,5 +1,5 @@
-//! State that all threads share: the [machine](Machine) that schedules them, and the threads of the
-//! system behind it.
+//! State that all threads share: the [machine](Machine) that schedules them, and the system's
+//! threads that it schedules.
 
 use ::std::ptr;
 use ::std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
