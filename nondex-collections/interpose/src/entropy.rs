@@ -8,7 +8,6 @@ use rand_core::Rng;
 
 use super::{Errno, origin, own};
 use crate::libc;
-use crate::table::random;
 
 /// Flag with which only std requests the keys of its `RandomState`s. Keys for this tool's own
 /// collections do not come from here.
@@ -77,14 +76,19 @@ pub(crate) unsafe fn all_bytes(buffer: *mut c_void, len: usize, next: impl FnOnc
     }
 }
 
+/// Returns a drawn number, or `None` if the seed draws nothing here.
+fn drawn() -> Option<u32> {
+    let mut bytes = [0; size_of::<u32>()];
+    fill(&mut bytes, 0).then(|| u32::from_ne_bytes(bytes))
+}
+
 /// Draws a number.
 pub(crate) fn number(next: impl FnOnce() -> u32) -> u32 {
-    let mut bytes = [0; size_of::<u32>()];
-    if fill(&mut bytes, 0) { u32::from_ne_bytes(bytes) } else { next() }
+    drawn().unwrap_or_else(next)
 }
 
 /// Draws a number below `bound`, each with the same probability.
-pub(crate) fn number_below(bound: u32, _next: impl FnOnce() -> u32) -> u32 {
+pub(crate) fn number_below(bound: u32, next: impl FnOnce() -> u32) -> u32 {
     if bound < 2 {
         return 0;
     }
@@ -92,10 +96,10 @@ pub(crate) fn number_below(bound: u32, _next: impl FnOnce() -> u32) -> u32 {
     // likely.
     let least = bound.wrapping_neg() % bound;
     loop {
-        // SAFETY: the function has no arguments.
-        let number = unsafe { random::arc4random() };
-        if number >= least {
-            return number % bound;
+        match drawn() {
+            Some(number) if number < least => {}
+            Some(number) => return number % bound,
+            None => return next(),
         }
     }
 }
