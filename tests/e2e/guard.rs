@@ -11,10 +11,10 @@ use serde_json::Value;
 use crate::support::{Fixture, Nondex, test};
 
 /// Returns what is concluded about a test: verdict, weakest level and places of culprits.
-fn concluded(test: &TestReport) -> (Verdict, Option<Level>, Vec<(&str, &str, u32)>) {
+fn concluded(test: &TestReport) -> (Verdict, Option<Level>, Vec<String>) {
     let culprits = test.culprits.iter();
     let places =
-        culprits.map(|culprit| (culprit.api.as_str(), culprit.file.as_str(), culprit.line));
+        culprits.map(|culprit| format!("{} {}:{}", culprit.api, culprit.file, culprit.line));
     (test.verdict, test.weakest_level, places.collect())
 }
 
