@@ -47,7 +47,6 @@ pub(crate) mod pthread;
 mod reached;
 mod readiness;
 mod reading;
-mod reads;
 mod real_time;
 mod recurrence;
 mod shared;
@@ -76,7 +75,7 @@ pub(crate) use life::{begin, end};
 pub(crate) use limit::Limit;
 use nondex_core::Model;
 pub(crate) use nondex_core::scheduler::Operation;
-use nondex_core::scheduler::{Request, STEP};
+use nondex_core::scheduler::{Request, STEP, time_of_reading};
 pub(crate) use poll::{has_events, wait as poll};
 use shared::{LEASE, SHARED};
 use thread::Ref;
@@ -297,7 +296,7 @@ pub(crate) fn read_clock(clock: libc::clockid_t, by: &'static Model) -> u64 {
 
 /// Advances virtual time by one reading of a clock.
 fn pass_reading(me: Ref) {
-    LEASE.pass(reading::time_of(me.looks.add_reading()));
+    LEASE.pass(time_of_reading(me.looks.add_reading()));
 }
 
 /// Blocks this thread until the virtual time `until`, or somewhat later if the seed chooses so.

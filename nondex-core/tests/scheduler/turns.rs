@@ -42,7 +42,8 @@ impl Kernel<'_> {
             let is_yield = operation == Operation::Yield;
             return if is_yield { 0 } else { self.decide(task) };
         }
-        self.choices.hold(task, self.tasks[task].operations, &mut self.course.draws)
+        let number = self.tasks[task].operations;
+        self.choices.hold(task, operation, number, &mut self.course.draws)
     }
 
     /// Returns how long a systematic run delays a thread here.

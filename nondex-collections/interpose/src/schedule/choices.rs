@@ -1,22 +1,14 @@
 //! Where and for how long a seed delays a thread, and the scheduler's other choices. In names, an
 //! injected delay is a *hold*.
 //!
-//! A hash decides whether to delay a thread at an operation, and for how long. It covers the seed,
-//! the level, the thread and the number of the operation in its thread. So the decision costs next
-//! to nothing, and depends neither on other decisions nor on code addresses. Only a delay is a
-//! choice with a call site that is recorded.
-//!
-//! Two kinds of seeds alternate. A random walk delays threads again and again. The others delay at
-//! a few operations, ever more rarely as the run goes on. Most races need at most three delays: see
-//! Burckhardt, Kothari, Musuvathi and Nagarakatte, "A randomized scheduler with probabilistic
-//! guarantees of finding bugs", 2010, where the length of the run is known. These seeds also aim at
-//! a few of the operations that write a place that the thread [has read](super::reads). There they
-//! delay the thread for as long as the level allows, so that other threads can write the place.
+//! The [policy] of the seed decides by a hash, without a lock. Only a delay is a choice with a call
+//! site that is recorded.
 
 use ::std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
-use nondex_core::choice::{self, hold::SHORTEST};
+use nondex_core::choice;
 use nondex_core::hash::mix;
+use nondex_core::scheduler::policy::{self, Chances, Policy, Purpose};
 use nondex_core::scheduler::{Class, Operation};
 use nondex_core::{Caller, Family, Level, Model, RunSpec, context, model};
 
@@ -52,56 +44,8 @@ static RATE: AtomicU32 = AtomicU32::new(0);
 /// Longest delay at an operation, in nanoseconds.
 static MOST: AtomicU64 = AtomicU64::new(u64::MAX);
 
-/// How a seed chooses where a thread is delayed, and the longest delay.
-struct Policy {
-    kind: Kind,
-    /// Maximum number of doublings of the shortest delay. Short delays alternate the steps of
-    /// threads, long ones let other threads do all that they can.
-    doublings: u32,
-}
-
-enum Kind {
-    /// On average one delay per `2^system` operations of libc, and per `2^atomic` atomic
-    /// operations.
-    Walk { system: u32, atomic: u32 },
-    /// `thirds / 3` delays each time that the number of operations is multiplied by e.
-    Few { thirds: u32 },
-}
-
-const fn walk(system: u32, atomic: u32, doublings: u32) -> Policy {
-    Policy { kind: Kind::Walk { system, atomic }, doublings }
-}
-
-const fn few(thirds: u32, doublings: u32) -> Policy {
-    Policy { kind: Kind::Few { thirds }, doublings }
-}
-
-/// Number of doublings with which only the level limits a delay.
-const ANY: u32 = 40;
-
-/// Policies of successive seeds. Those for programs of a few operations come first.
-static POLICIES: [Policy; 12] = [
-    walk(0, 0, 4),
-    few(12, 8),
-    walk(1, 1, 3),
-    few(6, ANY),
-    walk(1, 2, 10),
-    few(24, 5),
-    walk(1, 3, ANY),
-    few(3, ANY),
-    walk(0, 0, 5),
-    few(1, ANY),
-    walk(2, 5, ANY),
-    few(9, 12),
-];
-
 /// Number of preemptions until now.
 static FIRED: AtomicU64 = AtomicU64::new(0);
-
-/// Number of preemptions after which only one in [`SELDOM`] remains, so that threads that wait for
-/// each other's progress make some.
-const MANY: u64 = 20_000;
-pub(super) const SELDOM: u64 = 64;
 
 /// Index of the [mark](super::thread::MARKS) by which a thread records its operations once.
 pub(super) const OPERATIONS: usize = 0;
@@ -119,19 +63,20 @@ pub(super) fn begin(spec: &RunSpec) {
     systematic::begin(spec);
     let is_listed = systematic::is_on();
     IS_CLEAN.store(is_clean || is_listed, Ordering::Relaxed);
-    let run = mix(mix(spec.seed()) ^ (spec.level() as u64 + 1).rotate_left(32));
-    RUN.store(run, Ordering::Relaxed);
-    let policy = &POLICIES[(spec.seed() % POLICIES.len() as u64) as usize];
-    let (mode, system, atomic) = match policy.kind {
-        Kind::Walk { system, atomic } => (WALK, system, atomic),
-        Kind::Few { thirds } => {
+    RUN.store(policy::run_key(spec.seed(), spec.level()), Ordering::Relaxed);
+    let policy = Policy::of_seed(spec.seed());
+    let mode = match policy.chances {
+        Chances::Walk { system, atomic } => {
+            SYSTEM.store(system, Ordering::Relaxed);
+            ATOMIC.store(atomic, Ordering::Relaxed);
+            WALK
+        }
+        Chances::Few { thirds } => {
             RATE.store(thirds, Ordering::Relaxed);
-            (FEW, 0, 0)
+            FEW
         }
     };
-    SYSTEM.store(u32::MAX >> system, Ordering::Relaxed);
-    ATOMIC.store(u32::MAX >> atomic, Ordering::Relaxed);
-    MOST.store(SHORTEST << policy.doublings, Ordering::Relaxed);
+    MOST.store(policy.longest(), Ordering::Relaxed);
     FIRED.store(0, Ordering::Relaxed);
     let mode = match (schedules, is_clean) {
         (false, _) => OFF,
@@ -143,19 +88,14 @@ pub(super) fn begin(spec: &RunSpec) {
 }
 
 /// Returns the hash that decides an event of a thread.
-pub(super) fn word(me: Ref, purpose: u64, number: u64) -> u64 {
-    mix(me.key.get() ^ RUN.load(Ordering::Relaxed) ^ purpose ^ number.wrapping_mul(ODD))
+pub(super) fn word(me: Ref, purpose: Purpose, number: u64) -> u64 {
+    policy::word(RUN.load(Ordering::Relaxed), me.key.get(), purpose, number)
 }
 
-/// Multiplier that spreads successive numbers (2^64 divided by the golden ratio).
-const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
-
-/// Purposes that separate these decisions from those of [lateness](super::lateness).
-const SPURIOUS: u64 = 2 << 56;
-const ORDER: u64 = 3 << 56;
-const AFTER: u64 = 4 << 56;
-const LENGTH: u64 = 7 << 56;
-const ACT: u64 = 8 << 56;
+/// Returns the hash that draws the length of an event of a thread.
+pub(super) fn length_word(me: Ref, purpose: Purpose, number: u64) -> u64 {
+    policy::length_word(RUN.load(Ordering::Relaxed), me.key.get(), purpose, number)
+}
 
 /// Returns whether this operation, one more of the thread, is a choice.
 #[inline]
@@ -196,40 +136,31 @@ fn aims() -> bool {
     MODE.load(Ordering::Relaxed) == FEW
 }
 
-/// Returns whether a seed that aims chooses the last write of a thread to a place that it had read:
-/// one in four, and ever fewer later.
+/// Returns whether a seed that aims chooses the last write of a thread to a place that it had read.
 fn is_aimed_at(me: Ref) -> bool {
-    /// Operations below this number have equal probability.
-    const FIRST: u64 = 16;
     let number = me.acts.get();
-    let drawn = word(me, ACT, number) >> 32;
-    drawn * number.max(FIRST) < (FIRST / 4) << 32
+    policy::is_aimed_at(word(me, Purpose::Act, number), number)
 }
 
 /// Returns whether the operation of a thread with this number is a choice.
 fn fires_at(me: Ref, class: Class, number: u64) -> bool {
-    let word = word(me, 0, number);
-    let drawn = match class {
-        Class::Count => word >> 29,
-        Class::System | Class::Atomic | Class::Act => word >> 32,
-    };
-    let fires = if MODE.load(Ordering::Relaxed) == FEW {
-        (3 * drawn).saturating_mul(number) < u64::from(RATE.load(Ordering::Relaxed)) << 32
+    let chances = if MODE.load(Ordering::Relaxed) == FEW {
+        Chances::Few { thirds: RATE.load(Ordering::Relaxed) }
     } else {
-        let chance = match class {
-            Class::System => &SYSTEM,
-            Class::Atomic | Class::Act | Class::Count => &ATOMIC,
-        };
-        drawn < chance.load(Ordering::Relaxed).into()
+        Chances::Walk {
+            system: SYSTEM.load(Ordering::Relaxed),
+            atomic: ATOMIC.load(Ordering::Relaxed),
+        }
     };
-    fires && (FIRED.load(Ordering::Relaxed) < MANY || word % SELDOM == 0)
+    let word = word(me, Purpose::Operation, number);
+    chances.fire(word, class, number, FIRED.load(Ordering::Relaxed))
 }
 
 /// Returns whether other threads may run after, not before, the next operation of this thread,
 /// which reads.
 #[inline]
 pub(super) fn is_after(me: Ref) -> bool {
-    is_drawn() && word(me, AFTER, me.operations.get()) % 2 == 0
+    is_drawn() && policy::is_even(word(me, Purpose::After, me.operations.get()))
 }
 
 /// Returns whether the seed draws the choices of this run.
@@ -257,7 +188,7 @@ pub(super) fn hold(me: Ref, operation: Operation) -> u64 {
     };
     let most = within(most);
     let now = LEASE.now();
-    let moment = word(me, LENGTH, me.operations.get());
+    let moment = word(me, Purpose::Length, me.operations.get());
     held(&model::THREAD_SPAWN, caller, moment, most, now)
 }
 
@@ -317,10 +248,6 @@ pub(super) fn is_spurious(me: Ref, expected: u32) -> bool {
     /// program could notice.
     const LOCKED: [u32; 3] = [1, 2, 5];
     const SHARED: u32 = 3 << 30;
-    /// Chance of 2^32 for the first waits of a thread: one in four. Later ones are rarer, down to
-    /// one in sixteen, because a thread that is woken waits again.
-    const FIRST: u64 = 1 << 30;
-    const RAREST: u64 = 4;
     // The operations of a thread that is alone are not counted, so it would be woken again and
     // again.
     let is_alone = LEASE.alive() < 2;
@@ -333,8 +260,9 @@ pub(super) fn is_spurious(me: Ref, expected: u32) -> bool {
     }
     let waits = me.waits.get() + 1;
     me.waits.set(waits);
-    let drawn = word(me, SPURIOUS, waits) >> 32;
-    if drawn * waits.min(RAREST) >= FIRST || expected == park::PARKED && !park::is_parking() {
+    if !policy::is_spurious(word(me, Purpose::Spurious, waits), waits)
+        || expected == park::PARKED && !park::is_parking()
+    {
         return false;
     }
     let Some(_work) = own::work() else { return false };
@@ -348,8 +276,8 @@ pub(super) fn is_spurious(me: Ref, expected: u32) -> bool {
 
 /// Chooses which of `waiting` threads a wake-up reaches.
 pub(super) fn which(me: Ref, waiting: u64) -> u64 {
-    let word = word(me, ORDER, me.operations.get());
-    if !is_drawn() || word % 2 != 0 {
+    let word = word(me, Purpose::Order, me.operations.get());
+    if !is_drawn() || !policy::is_even(word) {
         return 0;
     }
     let Some(_work) = own::work() else { return 0 };

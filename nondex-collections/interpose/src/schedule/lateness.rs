@@ -5,9 +5,11 @@ use ::std::ptr;
 use ::std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use nondex_core::model::READ_AGAIN;
+use nondex_core::scheduler::policy::{Purpose, is_even};
+use nondex_core::scheduler::{is_late_alone, is_old};
 use nondex_core::{Family, Level, Model, RunSpec, choice, model};
 
-use super::choices::{SELDOM, held, is_clean, is_requested, within, word};
+use super::choices::{held, is_clean, is_requested, length_word, within, word};
 use super::shared::{LEASE, SHARED};
 use super::thread::{MARKS, Ref};
 use super::trace;
@@ -28,17 +30,6 @@ const READINGS_ALONE: usize = 3;
 /// First mark of [`CLOCKS`].
 const READINGS: usize = READINGS_ALONE + READ_AGAIN.len();
 const _: () = assert!(READINGS + CLOCKS.len() == MARKS);
-
-/// Number of clock readings of a thread after which old times become rare. A waiting thread makes
-/// many.
-const MANY_READINGS: u64 = 1_000;
-
-/// Purposes that separate these decisions from those about [operations](super::choices).
-const TIME: u64 = 1 << 56;
-const AGE: u64 = 5 << 56;
-const ALONE: u64 = 6 << 56;
-/// Flag of the purposes that draw a length.
-const LENGTH: u64 = 1 << 55;
 
 /// Models of the clocks that may show an old time.
 pub(super) static CLOCKS: [&Model; 3] =
@@ -76,12 +67,12 @@ pub(super) fn late(me: Ref, mark: usize, deadline: u64) -> u64 {
     let number = me.timed.get() + 1;
     me.timed.set(number);
     let is_marked = !me.marks[mark].replace(false);
-    if is_marked && (is_clean() || word(me, TIME, number) % 2 == 0) {
+    if is_marked && (is_clean() || is_even(word(me, Purpose::Time, number))) {
         return 0;
     }
     let Some(_work) = own::work() else { return 0 };
     let model = if mark == SLEEPS { &model::THREAD_SLEEP } else { &model::CONDVAR_WAIT_TIMEOUT };
-    let moment = word(me, TIME | LENGTH, number);
+    let moment = length_word(me, Purpose::Time, number);
     let late = held(model, origin::caller(), moment, within(u64::MAX), deadline);
     if late > 0 && trace::is_due() {
         trace::note_delay(me, "late", late);
@@ -114,12 +105,10 @@ pub(super) fn fires_alone(me: Ref, by: &'static Model) -> bool {
     }
     let number = me.read_alone.get() + 1;
     me.read_alone.set(number);
-    // Later readings are delayed more rarely, so a program of many readings is delayed a few times.
-    let drawn = || word(me, ALONE, number) >> 32;
     if is_clean() {
         me.marks[READINGS_ALONE + place].get()
     } else {
-        drawn().saturating_mul(number.max(4)) < 3 << 32
+        is_late_alone(word(me, Purpose::Alone, number), number)
     }
 }
 
@@ -127,7 +116,8 @@ pub(super) fn fires_alone(me: Ref, by: &'static Model) -> bool {
 pub(super) fn hold_alone(me: Ref, by: &'static Model) -> u64 {
     let Some(_work) = own::work() else { return 0 };
     me.marks[READINGS_ALONE + place(by)].set(false);
-    let (caller, moment) = (origin::caller(), word(me, ALONE | LENGTH, me.read_alone.get()));
+    let moment = length_word(me, Purpose::Alone, me.read_alone.get());
+    let caller = origin::caller();
     held(by, caller, moment, u64::MAX, 0)
 }
 
@@ -145,13 +135,12 @@ pub(super) fn age(me: Ref, clock: usize) -> u64 {
     let number = me.read.get() + 1;
     me.read.set(number);
     let is_marked = !me.marks[READINGS + clock].replace(false);
-    let fires = !is_clean()
-        && word(me, AGE, number) % (if number < MANY_READINGS { 2 } else { SELDOM }) == 0;
+    let fires = !is_clean() && is_old(word(me, Purpose::Age, number), number);
     if is_marked && !fires {
         return 0;
     }
     let Some(_work) = own::work() else { return 0 };
-    let moment = word(me, AGE | LENGTH, number);
+    let moment = length_word(me, Purpose::Age, number);
     let age = choice::age(CLOCKS[clock], origin::caller(), moment).unwrap_or(0);
     if age > 0 && trace::is_due() {
         trace::note_delay(me, "old time", age);

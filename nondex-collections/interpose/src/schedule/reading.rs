@@ -13,7 +13,7 @@
 
 use ::std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use nondex_core::scheduler::STEP;
+use nondex_core::scheduler::{READING, STEP};
 use nondex_core::{Level, Model, RunSpec};
 
 use super::shared::{LEASE, SHARED};
@@ -39,9 +39,6 @@ const MOMENT: u64 = 50_000;
 
 /// The same limit in virtual time: a reading and ten operations, of any threads.
 const NEAR: u64 = READING + 10 * STEP;
-
-/// Duration of a reading in virtual time.
-const READING: u64 = 1_000;
 
 /// Sets up the choices of a run.
 pub(super) fn begin(spec: &RunSpec) {
@@ -74,15 +71,6 @@ pub(super) fn delay_alone(me: Ref, by: &'static Model) {
     let mut shared = SHARED.lock();
     shared.machine.add_delay(hold);
     shared.jump(hold);
-}
-
-/// Returns how long a reading takes, for a thread that has done nothing but `idle` looks and
-/// readings.
-pub(super) fn time_of(idle: u32) -> u64 {
-    /// Number of readings after which a thread that does nothing else waits for a time to come.
-    /// Setting one clock by another takes fewer.
-    const MEASURES: u32 = 1 << 16;
-    READING << (idle.saturating_sub(MEASURES) / 1024).min(20)
 }
 
 /// Returns the time that a clock shows this thread, which has just read it.
@@ -134,31 +122,4 @@ fn processor_time() -> u64 {
         return 0;
     }
     kernel::clock(PROCESS)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Returns the number of successive readings after which `until` nanoseconds have passed.
-    fn readings(until: u64) -> u32 {
-        let mut now = 0;
-        (1..)
-            .find(|&idle| {
-                now += time_of(idle);
-                now >= until
-            })
-            .expect("time passes")
-    }
-
-    #[test]
-    fn who_measures_is_not_hurried_and_who_waits_for_a_time_comes_to_it() {
-        // As many as microseconds, while no more are read than to set a clock by another.
-        for microseconds in [1, 2_000, 65_536] {
-            assert_eq!(readings(microseconds * 1_000), microseconds as u32);
-        }
-        for (seconds, most) in [(1, 80_000), (60, 85_000), (3_600, 100_000)] {
-            assert!(readings(seconds * 1_000_000_000) < most, "{seconds} s");
-        }
-    }
 }

@@ -5,10 +5,9 @@ use ::std::mem;
 use ::std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use nondex_core::hidden::{self, Text};
-use nondex_core::scheduler::{Looks, ThreadId};
+use nondex_core::scheduler::{Looks, Reads, ThreadId};
 use nondex_core::{Caller, hash};
 
-use super::reads::Reads;
 use crate::libc;
 
 pub(crate) use nondex_core::scheduler::Woken;

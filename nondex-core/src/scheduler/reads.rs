@@ -3,23 +3,25 @@
 //!
 //! A write by another thread in between violates atomicity if both were meant as one step (*check
 //! then act*). Such pairs are a small part of a program's operations, so seeds that delay threads
-//! at few operations [aim](super::choices) at them. Park, Lu and Zhou did so with the pairs of an
+//! at few operations [aim](super::policy) at them. Park, Lu and Zhou did so with the pairs of an
 //! earlier run ("Exposing atomicity violation bugs from their hiding places", 2009). Places are
 //! only compared with each other, so their addresses do not affect the choices.
 
-use ::std::cell::Cell;
+use std::cell::Cell;
 
 /// Number of places that are kept, the most recent ones.
 const KEPT: usize = 16;
 
 /// Places that a thread has read most recently.
-pub(super) struct Reads {
+#[derive(Debug, Default)]
+pub struct Reads {
     places: [Cell<usize>; KEPT],
     oldest: Cell<usize>,
 }
 
 impl Reads {
-    pub(super) const fn new() -> Self {
+    /// Returns no places.
+    pub const fn new() -> Self {
         Reads { places: [const { Cell::new(0) }; KEPT], oldest: Cell::new(0) }
     }
 
@@ -27,7 +29,7 @@ impl Reads {
     /// must not pay for it.
     #[cold]
     #[inline(never)]
-    pub(super) fn keep(&self, place: usize) {
+    pub fn keep(&self, place: usize) {
         if self.find(place).is_none() {
             let oldest = self.oldest.get();
             self.places[oldest].set(place);
@@ -38,13 +40,13 @@ impl Reads {
     /// Forgets a place that is written, and returns whether it was kept.
     #[cold]
     #[inline(never)]
-    pub(super) fn forget(&self, place: usize) -> bool {
+    pub fn forget(&self, place: usize) -> bool {
         let kept = self.find(place);
         kept.inspect(|kept| kept.set(0)).is_some()
     }
 
     /// Forgets all places.
-    pub(super) fn clear(&self) {
+    pub fn clear(&self) {
         for place in &self.places {
             place.set(0);
         }
