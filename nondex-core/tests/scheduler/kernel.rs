@@ -9,6 +9,9 @@ use super::choices::{Choices, Draw};
 use super::outside::{On, Outside, Wait};
 use super::program::{OBJECTS, Program};
 
+/// Maximum number of operations of a run.
+pub(super) const MAX_STEPS: u64 = 3_000;
+
 /// Limit on the time that a test may sleep.
 const HOUR: u64 = 3_600_000_000_000;
 
@@ -39,7 +42,9 @@ pub(super) struct Task {
     pub(super) operations: u64,
     /// Value of the condition variable before the lock was released.
     pub(super) seen: u64,
-    /// Whether the last wait had a time limit that was reached.
+    /// Whether it was woken at its place before, and another thread was faster.
+    pub(super) waits_again: bool,
+    /// Why it was woken last.
     pub(super) woken: Woken,
     /// Number of switches since the thread became ready.
     passed_over: usize,
@@ -112,7 +117,7 @@ impl<'a> Kernel<'a> {
         is_open: bool,
     ) -> Self {
         let mut machine = Machine::new(lease);
-        machine.begin(20_000, matches!(choices, Choices::Stops(_)));
+        machine.begin(MAX_STEPS, matches!(choices, Choices::Stops(_)));
         let course = Course {
             steps: Vec::new(),
             draws: Vec::new(),
@@ -164,6 +169,7 @@ impl<'a> Kernel<'a> {
             step: 0,
             operations: 0,
             seen: 0,
+            waits_again: false,
             woken: Woken::Done,
             passed_over: 0,
             started: Vec::new(),

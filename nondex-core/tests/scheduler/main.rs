@@ -19,7 +19,7 @@ use kernel::{Course, Kernel};
 use program::{Kinds, Op, Program, programs, tiny_programs};
 
 /// Maximum number of steps of a run. A child that nobody waits for would let it go on forever.
-const STEPS: usize = 20_000;
+const STEPS: usize = 8_000;
 
 /// Runs a program. An operation takes the real time `cost`, at least as long as in virtual time. If
 /// the cost is odd, another process could write to the descriptors.
@@ -169,7 +169,9 @@ fn a_child_that_is_waited_for_takes_its_real_time() {
 fn a_thread_that_never_waits_runs_for_a_time_slice_while_another_one_is_ready() {
     let program = vec![vec![Op::Spawn(1), Op::Spawn(1)], vec![Op::Add(0); 15_000]];
     let lease = Lease::new();
-    let course = Kernel::new(&lease, &program, Choices::Canonical, 100, false).run(100_000);
+    let mut kernel = Kernel::new(&lease, &program, Choices::Canonical, 100, false);
+    kernel.machine.begin(20_000, false);
+    let course = kernel.run(100_000);
     let begun = course.steps.iter().find(|(thread, ..)| *thread == 2).map(|(.., time)| *time);
     assert!(begun.is_some_and(|time| (SLICE..SLICE + 1_000).contains(&time)), "{begun:?}");
     assert_eq!(course.end, Some(ScheduleEndKind::Steps));

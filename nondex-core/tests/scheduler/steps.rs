@@ -83,6 +83,7 @@ impl Kernel<'_> {
     /// Waits at an address, after the thread has found that it must.
     fn wait_at(&mut self, task: usize, place: usize, waits_again: bool) {
         let id = self.tasks[task].id;
+        self.tasks[task].waits_again = waits_again;
         self.machine.set_waits_again(id, waits_again);
         self.machine.wait_at(id, Operation::Pthread, place, u32::MAX);
         self.block(task, On::Address(place), None);
@@ -133,6 +134,7 @@ impl Kernel<'_> {
                 }
                 let place = address(Object::Condition, number);
                 let id = self.tasks[task].id;
+                self.tasks[task].waits_again = false;
                 self.machine.set_waits_again(id, false);
                 self.machine.wait_at(id, Operation::FutexWait, place, u32::MAX);
                 let limit = self.set_limit(task, limit);

@@ -7,7 +7,7 @@ use nondex_core::scheduler::{Operation, Request, STEP, Turn};
 use nondex_core::{Level, ScheduleEndKind};
 
 use super::choices::Choices;
-use super::kernel::Kernel;
+use super::kernel::{Kernel, MAX_STEPS};
 use super::outside::On;
 
 impl Kernel<'_> {
@@ -82,14 +82,17 @@ impl Kernel<'_> {
         let id = self.tasks[task].id;
         let spins = self.outside.looks[id.index()].spins();
         if let Some(kind) = self.machine.end_of_running(id, spins, &mut self.outside) {
-            assert!(kind != ScheduleEndKind::Steps || self.lease.steps() > 20_000);
+            assert!(kind != ScheduleEndKind::Steps || self.lease.steps() > MAX_STEPS);
             self.course.end = Some(kind);
             return false;
         }
         let reads_clock = reads_clock && !self.machine.is_systematic();
         let request = Request { hold, yields, spins, reads_clock, is_own_code: false };
         match self.machine.reschedule(id, request, &mut self.outside) {
-            Turn::Continue => return true,
+            Turn::Continue => {
+                assert!(!yields || self.machine.is_none_ready(), "a yield lets nobody run");
+                return true;
+            }
             Turn::Switch(next) => self.switch_to(next),
             Turn::Delay => {
                 let deadline = self.lease.now() + hold;

@@ -36,7 +36,10 @@ impl Kernel<'_> {
             if count == 1 { self.choices.skipped(task, operations, waiting.len()) } else { 0 };
         let wake = self.machine.wake(address, u32::MAX, count, skipped);
         assert_eq!(wake.woken, count.min(waiting.len() - skipped));
-        self.grant(&waiting[skipped..][..wake.woken]);
+        let woken = &waiting[skipped..][..wake.woken];
+        self.grant(woken);
+        let impatient = woken.iter().rfind(|task| self.tasks[**task].waits_again);
+        assert_eq!(wake.impatient, impatient.map(|task| self.tasks[*task].id));
         if let Some(next) = wake.impatient {
             self.course.impatient += 1;
             self.machine.give_way(self.tasks[task].id, next);
