@@ -37,6 +37,10 @@ impl Machine<'_> {
         if lag > 0 {
             self.prolong(lag);
             self.jump(lag, world);
+            // Otherwise virtual time would stand still until real time has passed as much again.
+            if let Some(anchor) = &mut self.real_at {
+                anchor.now += lag;
+            }
         }
     }
 

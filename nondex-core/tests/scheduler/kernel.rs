@@ -100,9 +100,6 @@ pub(super) struct Kernel<'a> {
     pub(super) fence: Option<(u64, u64)>,
     /// Virtual and real time at the last reading while something was outside.
     pub(super) read_at: Option<(u64, u64)>,
-    /// Whether a child has started while a call was outside, which had not brought virtual time up
-    /// to real time. Virtual time then stands still until real time has made up the difference.
-    pub(super) may_lag: bool,
 }
 
 /// Deadline of a wait, and the part of it that a choice has added.
@@ -150,7 +147,6 @@ impl<'a> Kernel<'a> {
             waits: 0,
             fence: None,
             read_at: None,
-            may_lag: false,
         };
         let first = kernel.add(0);
         kernel.machine.run(kernel.tasks[first].id);
