@@ -56,12 +56,15 @@ impl Machine<'_> {
     /// Brings virtual time up to date, where it runs with real time.
     pub fn sync_time(&mut self, world: &mut dyn World) {
         let Some(anchor) = self.real_at else { return };
-        let due = anchor.now + world.real_time().saturating_sub(anchor.real);
+        let real = world.real_time().max(anchor.real);
+        let due = anchor.now + (real - anchor.real);
         // Operations take virtual time, too, so it may be ahead already.
         let passed = due.saturating_sub(self.lease.now());
         self.lease.pass(passed);
         self.lease.tick();
         self.prolong(passed);
+        // From here on it advances with real time again, also if it is ahead.
+        self.real_at = Some(Anchor { real, now: self.lease.now() });
     }
 
     /// Ends the wait for something outside.
