@@ -336,7 +336,9 @@ impl<'a> Kernel<'a> {
         let mut others = self.outside.waits.iter().enumerate().filter(|(at, _)| *at != place);
         let is_earlier = |wait: &Wait| {
             let is_delay = matches!(wait.on, On::Delay(_));
-            !is_delay && !wait.is_granted && wait.deadline.is_some() && rank(wait) < own
+            // This thread may have been woken before the deadline of the other became earlier.
+            let counts = !is_delay && !wait.is_earlier && !wait.is_granted;
+            counts && wait.deadline.is_some() && rank(wait) < own
         };
         assert!(!others.any(|(_, wait)| is_earlier(wait)), "wakes before an earlier one");
     }
@@ -348,7 +350,7 @@ impl<'a> Kernel<'a> {
         if let On::Address(address) = on {
             self.queue.push((address, task));
         }
-        *self.wait_of(task) = Wait { on, deadline, late, is_granted: false, order: self.waits };
+        *self.wait_of(task) = Wait { on, deadline, late, order: self.waits, ..Wait::NONE };
         self.machine.block(self.tasks[task].id);
         self.machine.release();
         self.current = None;

@@ -27,6 +27,8 @@ pub(super) struct Wait {
     pub(super) deadline: Option<u64>,
     /// Part of the deadline that a choice has added.
     pub(super) late: u64,
+    /// Whether a fence has taken that part away while the thread waited.
+    pub(super) is_earlier: bool,
     /// Whether the event that it waits for has happened.
     pub(super) is_granted: bool,
     /// Number of the wait among those with a deadline.
@@ -34,8 +36,14 @@ pub(super) struct Wait {
 }
 
 impl Wait {
-    pub(super) const NONE: Wait =
-        Wait { on: On::Nothing, deadline: None, late: 0, is_granted: false, order: 0 };
+    pub(super) const NONE: Wait = Wait {
+        on: On::Nothing,
+        deadline: None,
+        late: 0,
+        is_earlier: false,
+        is_granted: false,
+        order: 0,
+    };
 }
 
 /// The outside, with the waits of all threads by their numbers in the machine.
@@ -94,6 +102,7 @@ impl Outside {
                 wait.deadline = None;
             }
             let late = std::mem::take(&mut wait.late);
+            wait.is_earlier |= late > 0;
             wait.deadline = wait.deadline.map(|deadline| deadline - late);
         }
     }
