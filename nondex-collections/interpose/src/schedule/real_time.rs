@@ -28,16 +28,16 @@ pub(super) fn since_start(real: u64) -> u64 {
 }
 
 /// Sleeps until real time has reached virtual time, so that a child that is about to start sees no
-/// earlier time than its test did. Records a lead that is too long to wait for.
+/// earlier time than its test did. Records a lead that is too long to wait for, or that waiting
+/// would not shorten, because something is outside already.
 pub(super) fn wait_for_lead() {
-    if LEASE.is_any_outside() {
+    let lead = LEASE.now().saturating_sub(since_start(real_time()));
+    if lead < SEEN_LEAD {
         return;
     }
-    let now = LEASE.now();
-    let lead = now.saturating_sub(since_start(real_time()));
-    if lead > MAX_WAITED_LEAD {
+    if lead > MAX_WAITED_LEAD || LEASE.is_any_outside() {
         VISIBLE_LEAD.fetch_max(lead, Ordering::Relaxed);
-    } else if lead >= SEEN_LEAD {
+    } else {
         kernel::sleep(Duration::from_nanos(lead));
     }
 }
