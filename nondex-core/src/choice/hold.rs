@@ -8,9 +8,10 @@ use super::generator::ChaCha8Rng;
 use super::number::number_at_level;
 use crate::catalogue::{Level, Model};
 use crate::protocol::site::Caller;
+use crate::scheduler::STEP;
 
 /// Shortest delay of a thread, in nanoseconds of virtual time: one operation of another thread.
-pub const SHORTEST: u64 = 100;
+pub const SHORTEST: u64 = STEP;
 
 /// Returns the longest delay of a thread at `level`, in nanoseconds of virtual time. A loaded
 /// machine causes delays up to that of STD.

@@ -125,9 +125,9 @@ pub fn word(run: u64, thread: u64, purpose: Purpose, number: u64) -> u64 {
 /// one.
 #[inline]
 pub fn length_word(run: u64, thread: u64, purpose: Purpose, number: u64) -> u64 {
-    /// Flag of the purposes that draw a length.
+    /// Bit that separates lengths from decisions. No purpose has it.
     const LENGTH: u64 = 1 << 55;
-    mix(thread ^ run ^ (purpose.bits() | LENGTH) ^ number.wrapping_mul(ODD))
+    word(run ^ LENGTH, thread, purpose, number)
 }
 
 /// Multiplier that spreads successive numbers (2^64 divided by the golden ratio).
