@@ -253,7 +253,8 @@ fn reschedule(me: Ref, fires: Option<Operation>, yields: bool) {
         recurrence::note(me);
     }
     let reads_clock = fires == Some(Operation::Clock) && !systematic::is_on();
-    token::reschedule(me, Request { hold, yields, spins, reads_clock, is_own_code: false });
+    let is_own_code = nondex_core::context::level().is_none();
+    token::reschedule(me, Request { hold, yields, spins, reads_clock, is_own_code });
 }
 
 /// Returns the virtual time in nanoseconds since the start of the test.

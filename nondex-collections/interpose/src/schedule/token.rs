@@ -277,8 +277,7 @@ pub(super) fn reschedule(me: Ref, request: Request) {
         is_running(me);
         return;
     }
-    let is_own_code = nondex_core::context::level().is_none();
-    match shared.reschedule(me, Request { is_own_code, ..request }) {
+    match shared.reschedule(me, request) {
         Turn::Continue => {}
         Turn::Switch(next) => change_to(me, next, shared),
         Turn::Delay => {
