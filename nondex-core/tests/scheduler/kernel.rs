@@ -337,7 +337,7 @@ impl<'a> Kernel<'a> {
         let is_earlier = |wait: &Wait| {
             let is_delay = matches!(wait.on, On::Delay(_));
             // This thread may have been woken before the deadline of the other became earlier.
-            let counts = !is_delay && !wait.is_earlier && !wait.is_granted;
+            let counts = !is_delay && !wait.lost_delay && !wait.is_granted;
             counts && wait.deadline.is_some() && rank(wait) < own
         };
         assert!(!others.any(|(_, wait)| is_earlier(wait)), "wakes before an earlier one");

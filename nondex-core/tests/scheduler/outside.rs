@@ -28,7 +28,7 @@ pub(super) struct Wait {
     /// Part of the deadline that a choice has added.
     pub(super) late: u64,
     /// Whether a fence has taken that part away while the thread waited.
-    pub(super) is_earlier: bool,
+    pub(super) lost_delay: bool,
     /// Whether the event that it waits for has happened.
     pub(super) is_granted: bool,
     /// Number of the wait among those with a deadline.
@@ -40,7 +40,7 @@ impl Wait {
         on: On::Nothing,
         deadline: None,
         late: 0,
-        is_earlier: false,
+        lost_delay: false,
         is_granted: false,
         order: 0,
     };
@@ -102,7 +102,7 @@ impl Outside {
                 wait.deadline = None;
             }
             let late = std::mem::take(&mut wait.late);
-            wait.is_earlier |= late > 0;
+            wait.lost_delay |= late > 0;
             wait.deadline = wait.deadline.map(|deadline| deadline - late);
         }
     }
