@@ -6,13 +6,11 @@
 //! leaves plain loads and stores alone, because no function has the attribute that requests it. The
 //! names of passes and of LLVM's options are not stable, so each toolchain is tested once.
 
-use std::ffi::OsString;
 use std::fs;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, Stdio};
 
 use camino::Utf8Path;
 
-use super::arguments::is_crate;
 use super::scratch::Scratch;
 use super::toolchain::{Toolchain, compile};
 use crate::program;
@@ -53,35 +51,6 @@ pub(super) fn arguments(libraries: &Utf8Path, are_calls: bool) -> Vec<String> {
         arguments.push(format!("-Clink-arg={archive}"));
     }
     arguments
-}
-
-/// Environment variable that makes this program the rustc wrapper in the build of the runtime.
-pub(super) const RUNTIME: &str = "NONDEX_RUNTIME_ATOMICS";
-
-/// Crate of the runtime that is compiled without optimisation. The compiler reuses its instances of
-/// std's generic code for a project's crates. These instances include atomics, so they must be
-/// instrumented like the project's own.
-const UNOPTIMISED: &str = "nondex_harness";
-
-/// Handles a call by cargo in the build of the runtime. Returns `None` for any other start.
-pub(super) fn intercept(arguments: &[OsString]) -> Option<Result<ExitCode, String>> {
-    std::env::var_os(RUNTIME)?;
-    let (first, rest) = arguments.split_first()?;
-    let mut command = Command::new(first);
-    command.args(rest);
-    if is_crate(rest, UNOPTIMISED) {
-        command.args(FLAGS);
-    }
-    Some(Err(program::replace(&mut command)))
-}
-
-/// Returns whether the compiler replaces atomic operations with calls.
-pub(super) fn are_understood(toolchain: &Toolchain, target: &str, work: &Utf8Path) -> bool {
-    let is_compiled = compiler(toolchain, target, work).is_ok_and(|mut compiler| {
-        let output = compiler.stdin(Stdio::null()).output();
-        output.is_ok_and(|output| output.status.success())
-    });
-    is_compiled && has_calls(work).unwrap_or(false)
 }
 
 /// Returns the command that compiles the program with the pass, to an object in `work`.

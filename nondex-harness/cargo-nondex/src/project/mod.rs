@@ -67,9 +67,8 @@ use std::process::ExitCode;
 /// other start.
 pub fn intercept() -> Option<ExitCode> {
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
-    let result = atomics::intercept(&arguments)
-        .or_else(|| doctest::keep::intercept(&arguments))
-        .or_else(|| intercept::intercept(&arguments))?;
+    let result =
+        doctest::keep::intercept(&arguments).or_else(|| intercept::intercept(&arguments))?;
     Some(result.unwrap_or_else(|message| {
         anstream::eprintln!("cargo-nondex: {message}");
         ExitCode::FAILURE

@@ -13,8 +13,7 @@ use super::kept::Manifest;
 use crate::error::{Error, Result};
 use crate::interruption::Passed;
 use crate::program;
-use crate::project::atomics;
-use crate::project::toolchain::{Toolchain, own};
+use crate::project::toolchain::Toolchain;
 
 /// Files of the runtime's sources: path and text of each.
 static SOURCES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/sources.rs"));
@@ -73,12 +72,7 @@ impl Recipe<'_> {
     pub(super) fn build(&self, work: &Utf8Path) -> Result<Manifest> {
         let source = work.join("src");
         write_sources(&source).map_err(|what| self.failed(&what))?;
-        let wrapper = if atomics::are_understood(self.toolchain, self.target, work) {
-            Some(own()?)
-        } else {
-            None
-        };
-        self.compile(&source, wrapper.as_deref())?;
+        self.compile(&source)?;
         let built = source.join("target").join(self.target).join("release");
         let manifest = Manifest::collect(&built, work).map_err(|what| self.failed(&what))?;
         fs::remove_dir_all(&source)
@@ -97,15 +91,15 @@ impl Recipe<'_> {
     /// program. The second one may use the network. The last one is offline and without the lock
     /// file. It succeeds if this program was built without its lock file, so other versions of the
     /// dependencies were downloaded.
-    fn compile(&self, source: &Utf8Path, wrapper: Option<&str>) -> Result<()> {
-        let (mut status, mut messages) = self.cargo(source, true, wrapper)?;
+    fn compile(&self, source: &Utf8Path) -> Result<()> {
+        let (mut status, mut messages) = self.cargo(source, true)?;
         if !status.success() && !self.offline {
-            (status, messages) = self.cargo(source, false, wrapper)?;
+            (status, messages) = self.cargo(source, false)?;
         }
         if !status.success() && fs::remove_file(source.join("Cargo.lock")).is_ok() {
             // If this fails too, the messages of the attempt with the lock file are reported,
             // because they are closer to the cause.
-            (status, _) = self.cargo(source, true, wrapper)?;
+            (status, _) = self.cargo(source, true)?;
         }
         if status.success() { Ok(()) } else { Err(self.failed(&messages)) }
     }
@@ -116,12 +110,7 @@ impl Recipe<'_> {
     /// # Errors
     /// Returns an error if cargo cannot be run. Returns one also if a signal ended cargo, so that
     /// another attempt does not follow the user's interrupt.
-    fn cargo(
-        &self,
-        source: &Utf8Path,
-        offline: bool,
-        wrapper: Option<&str>,
-    ) -> Result<(ExitStatus, String)> {
+    fn cargo(&self, source: &Utf8Path, offline: bool) -> Result<(ExitStatus, String)> {
         let failed = |e| Error::setup(program::not_run(&self.toolchain.cargo, &e));
         let mut command = Command::new(&self.toolchain.cargo);
         command
@@ -159,9 +148,6 @@ impl Recipe<'_> {
             "CARGO_TERM_PROGRESS_WHEN",
         ] {
             command.env_remove(name);
-        }
-        if let Some(wrapper) = wrapper {
-            command.env("RUSTC_WRAPPER", wrapper).env(atomics::RUNTIME, "1");
         }
         let mut child = command
             .env("RUSTFLAGS", self.rustflags())
