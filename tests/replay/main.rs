@@ -158,6 +158,12 @@ fn it_is_tried_first_once_exported(app: &Path, found: &TestReport, report: &Repo
     assert_eq!(again.failure_rate[&Level::Std], [0, 1], "the rate is that of the seeds");
     assert!(again.notes.iter().any(|note| note.contains("regression")), "{:?}", again.notes);
 
+    // A regression of a test that was renamed is never tried.
+    let test = TEST.trim_start_matches('$');
+    fs::write(&file, text.replace(test, "tests::renamed")).unwrap();
+    let run_again = run(app, &seeds).run();
+    run_again.expect(ExitCode::Ok).prints(&["there is no test `", "$tests::renamed`"]);
+
     fs::write(&file, "<<<<<<< HEAD\n").unwrap();
     run(app, "1").run().expect(ExitCode::Setup).prints(&["nondex-regressions.json", "not JSON"]);
     fs::remove_file(&file).unwrap();

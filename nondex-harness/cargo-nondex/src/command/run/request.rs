@@ -22,7 +22,7 @@ use crate::error::{Error, Result};
 use crate::findings::{Regressions, TriedSeed};
 use crate::judge::Options;
 use crate::judge::missing::Purpose;
-use crate::project::{self, BuildPlan, Doctests, Project, Suite};
+use crate::project::{self, BuildPlan, Doctests, Harness, Project, Suite};
 use crate::report::listing::plural;
 use crate::report::schema::RunInfo;
 use crate::report::{Report, TestReport, exit};
@@ -168,7 +168,7 @@ impl<'a> Request<'a> {
         let at_once = |suite: &Suite| Some(selection::at_once(self.asked, suite)?.0);
         options.required = Arc::new(self.per_test.required(tests.clone(), at_once));
         options.per_test = self.per_test.of(tests);
-        for (test, tried) in self.regressions(&project.workspace_root, console)? {
+        for (test, tried) in self.regressions(project, console)? {
             options.per_test.entry(test).or_default().regressions = tried;
         }
         for sanitiser in &self.asked.config.sanitisers {
@@ -199,11 +199,11 @@ impl<'a> Request<'a> {
     /// Returns the choices that made tests fail before, by test id.
     fn regressions(
         &self,
-        root: &Utf8Path,
+        project: &Project,
         console: &Console,
     ) -> Result<BTreeMap<String, Vec<TriedSeed>>> {
         let named = self.args.regressions.as_deref();
-        let file = regressions_file(named, root)?;
+        let file = regressions_file(named, &project.workspace_root)?;
         if named.is_some() && !file.is_file() {
             return Err(Error::setup(format!(
                 "there are no regressions at `{file}`: `cargo nondex report --export {file}` \
@@ -218,8 +218,22 @@ impl<'a> Request<'a> {
                 plural(outdated, "regression")
             ));
         }
+        for test in by_test.keys().filter(|test| is_gone(project, test)) {
+            console
+                .warning(&format!("`{file}`: there is no test `{test}`: remove its regressions"));
+        }
         Ok(by_test)
     }
+}
+
+/// Returns whether a binary was built that no longer has the test with this id. Only requested
+/// doctests are built, so no doctest counts as gone.
+fn is_gone(project: &Project, id: &str) -> bool {
+    let binary = id.split_once('$').map(|(binary, _)| binary);
+    let mut suites = project.suites.iter().filter(|suite| {
+        Some(suite.binary.id.as_str()) == binary && suite.binary.harness != Harness::Doctest
+    });
+    suites.next().is_some_and(|suite| suite.tests.iter().all(|test| suite.test_id(test) != id))
 }
 
 /// Returns the build plan.
