@@ -74,6 +74,9 @@ pub(super) fn of_threads(test: &TestReport, reason: Timing) -> Vec<&'static str>
         _ if interleaving::slept(test).is_some() => {
             "join the thread, or wait for its message, instead of sleeping: no sleep is long enough"
         }
+        _ if interleaving::timed_out(test).is_some() => {
+            "wait without a time limit, or with one that a loaded machine never reaches"
+        }
         Timing::Time => {
             "wait with a deadline instead of a margin, or use a clock that the test sets"
         }

@@ -122,7 +122,22 @@ pub(super) fn slept(test: &TestReport) -> Option<&LaneStepReport> {
     })
 }
 
-/// Marks the line of such a sleep.
+/// Returns the wait of a thread that ends by its own time limit while another thread is delayed.
+pub(super) fn timed_out(test: &TestReport) -> Option<&LaneStepReport> {
+    let found = test.interleaving.as_ref().filter(|_| has_conflict(test))?;
+    let is_limited = |step: &&LaneStepReport| {
+        step.what.to_ascii_lowercase().contains("timeout") && step.file.is_some()
+    };
+    main_conflict(found).into_iter().chain(&found.conflicts).find_map(|conflict| {
+        let [delay, other] = [conflict.delay, conflict.meanwhile].map(|at| &found.steps[at]);
+        delay.delay_ns.filter(|delay| *delay > MOMENT)?;
+        // Another step than the wait itself may be the one that conflicts.
+        let mut meanwhile = found.steps.get(conflict.delay..=conflict.meanwhile)?.iter();
+        meanwhile.find(|step| step.lane == other.lane && is_limited(step))
+    })
+}
+
+/// Marks the line of a sleep that is meant to give another thread enough time.
 pub(super) fn mark_sleep(diagnostic: &mut Diagnostic<'_>, test: &TestReport) {
     let Some(sleep) = slept(test) else { return };
     let lanes = test.interleaving.iter().flat_map(|found| &found.threads);
@@ -168,8 +183,11 @@ pub(super) fn races(test: &TestReport) -> Option<String> {
 /// Marks what other threads do during the delay of `stopped`, the thread whose delay is marked.
 pub(super) fn mark(diagnostic: &mut Diagnostic<'_>, test: &TestReport, stopped: Option<&str>) {
     let Some(found) = &test.interleaving else { return };
+    let wait = timed_out(test);
     for conflict in &found.conflicts {
         let step = &found.steps[conflict.meanwhile];
+        let wait = wait.filter(|wait| wait.lane == step.lane);
+        let step = wait.unwrap_or(step);
         let thread = &found.threads[step.lane].thread;
         // The stopped thread may itself be active during the delay of a thread that is not marked.
         if stopped == Some(thread) {
@@ -177,7 +195,10 @@ pub(super) fn mark(diagnostic: &mut Diagnostic<'_>, test: &TestReport, stopped: 
         }
         if let (Some(file), Some(line)) = (&step.file, step.line) {
             let (thread, object) = (named(test, thread), object(conflict));
-            let label = format!("meanwhile {thread} does `{}` here, on {object}", step.what);
+            let label = match wait {
+                Some(_) => format!("meanwhile the time limit of {thread} ends here"),
+                None => format!("meanwhile {thread} does `{}` here, on {object}", step.what),
+            };
             diagnostic.secondary((file, line, None), label);
         }
     }

@@ -17,7 +17,12 @@ pub(super) fn headline(test: &TestReport, others: usize) -> String {
     let end = timing::ends(test);
     let sleep = interleaving::slept(test).filter(|_| end.is_none());
     let race = || interleaving::races(test).filter(|_| sleep.is_none());
-    if let Some(what) = end.or_else(race) {
+    let wait = || {
+        let wait = interleaving::timed_out(test).filter(|_| sleep.is_none())?;
+        let (file, line) = (wait.file.as_ref()?, wait.line?);
+        Some(format!("times out: `{}` at {file}:{line}, while a thread is delayed", wait.what))
+    };
+    if let Some(what) = end.or_else(wait).or_else(race) {
         return format!("{subject}: {what}");
     }
     let (subject, its) = match others {

@@ -232,3 +232,42 @@ fn a_delay_that_outlasts_a_sleep_of_another_thread_is_told_by_the_sleep() {
         assert_eq!(fix.contains("no sleep is long enough"), is_shown, "{fix}");
     }
 }
+
+#[test]
+fn a_wait_whose_time_limit_ends_during_a_delay_is_the_cause() {
+    let mut test = TestReport::new("shop", "shop", "waits");
+    let lane = |thread: &str| LaneReport { thread: thread.to_owned(), name: None };
+    let of_test = |what, line| LaneStepReport { lane: 1, ..step(what, Some(line), None) };
+    let found = |delay, wait| InterleavingReport {
+        threads: vec![lane("0.1"), lane("0")],
+        steps: vec![
+            of_test("Receiver::recv_timeout", 3),
+            step("held back", Some(9), Some(delay)),
+            of_test(wait, 4),
+            of_test("drop Receiver", 5),
+            step("Sender::send", Some(9), None),
+        ],
+        conflicts: vec![ConflictReport {
+            object: "channel".to_owned(),
+            before: None,
+            delay: 1,
+            meanwhile: 3,
+            after: Some(4),
+            sleep: None,
+        }],
+        failed: None,
+    };
+    for (delay, wait, line) in [
+        (5_000_000, "Receiver::recv_timeout", Some(4)),
+        (5_000_000, "Timeout::poll", Some(4)),
+        // A wait before the delay, and a delay that no time limit would end in.
+        (5_000_000, "Receiver::recv", None),
+        (700, "Receiver::recv_timeout", None),
+    ] {
+        test.interleaving = Some(found(delay, wait));
+        assert_eq!(timed_out(&test).and_then(|wait| wait.line), line, "{delay} {wait}");
+        test.culprits = vec![delayed(9, delay)];
+        let fix = fixes::of_threads(&test, Timing::Race).join("; ");
+        assert_eq!(fix.contains("without a time limit"), line.is_some(), "{fix}");
+    }
+}
