@@ -59,6 +59,7 @@ pub(super) fn race() -> TestReport {
 /// Returns a deadlock of two threads.
 pub(super) fn deadlock() -> TestReport {
     let wait = |thread: &str, other: &str, line| WaitReport {
+        caller: None,
         thread: thread.to_owned(),
         name: None,
         operation: "Mutex::lock".to_owned(),

@@ -311,6 +311,7 @@ mod tests {
     #[test]
     fn a_deadlock_after_a_panic_names_it_and_gives_no_advice_on_what_waits_or_is_suspected() {
         let wait = |thread: &str, operation: &str| WaitReport {
+            caller: None,
             thread: thread.to_owned(),
             name: None,
             operation: operation.to_owned(),
@@ -358,6 +359,7 @@ mod tests {
             ..Culprit::new(&Site::new(&model::INSTANT_NOW, Family::Time, caller))
         };
         let wait = |operation: &str, line| WaitReport {
+            caller: None,
             thread: "0.1".to_owned(),
             name: None,
             operation: operation.to_owned(),

@@ -100,6 +100,7 @@ mod tests {
     fn a_deadlock_is_mended_where_its_threads_wait() {
         let fixed = |operations: &[&str], cause: Option<&WaitCause>| {
             let wait = |operation: &&str| WaitReport {
+                caller: None,
                 thread: "0".to_owned(),
                 name: None,
                 operation: (*operation).to_owned(),

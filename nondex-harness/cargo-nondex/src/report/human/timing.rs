@@ -195,7 +195,8 @@ const fn meaning_of_clocks(level: Level) -> &'static str {
 pub(super) fn ends(test: &TestReport) -> Option<String> {
     let end = test.end()?;
     let scheduled = test.scheduled.as_ref()?;
-    let places: Vec<String> = scheduled.waits.iter().filter_map(place_of_wait).collect();
+    let places = scheduled.waits.iter().filter_map(place_of_wait);
+    let places: Vec<String> = places.map(|(file, line)| format!("{file}:{line}")).collect();
     let at =
         if places.is_empty() { String::new() } else { format!(", at {}", places.join(" and ")) };
     let owned = |wait: &&WaitReport| {
@@ -227,8 +228,12 @@ fn waiting(test: &TestReport, thread: &str) -> String {
     }
 }
 
-fn place_of_wait(wait: &WaitReport) -> Option<String> {
-    Some(format!("{}:{}", wait.file.as_deref()?, wait.line?))
+/// Returns the place of a wait, or of the call that tells it from another one there.
+fn place_of_wait(wait: &WaitReport) -> Option<(&str, u32)> {
+    match &wait.caller {
+        Some(caller) => Some((&caller.file, caller.line)),
+        None => Some((wait.file.as_deref()?, wait.line?)),
+    }
 }
 
 /// Returns whether the place of some thread is known at which the scheduler ended the process.
@@ -247,14 +252,20 @@ fn last_waits(test: &TestReport) -> impl Iterator<Item = &WaitReport> {
 pub(super) fn mark_waits(diagnostic: &mut Diagnostic<'_>, test: &TestReport) -> bool {
     let mut is_marked = false;
     for wait in last_waits(test) {
-        if let (Some(file), Some(line)) = (&wait.file, wait.line) {
-            let subject = waiting(test, &wait.thread);
-            let why = wait.cause.as_ref().map(|cause| because(test, &wait.thread, cause));
-            let label =
-                format!("{subject} waits here in `{}`{}", wait.operation, why.unwrap_or_default());
-            diagnostic.primary((file, line, None), label);
-            is_marked = true;
-        }
+        let Some((file, line)) = place_of_wait(wait) else { continue };
+        let subject = waiting(test, &wait.thread);
+        let why = wait.cause.as_ref().map(|cause| because(test, &wait.thread, cause));
+        let inside = match (&wait.caller, &wait.file, wait.line) {
+            (Some(_), Some(file), Some(line)) => format!(" at {file}:{line}"),
+            _ => String::new(),
+        };
+        let label = format!(
+            "{subject} waits here in `{}`{inside}{}",
+            wait.operation,
+            why.unwrap_or_default()
+        );
+        diagnostic.primary((file, line, None), label);
+        is_marked = true;
     }
     is_marked
 }
@@ -291,7 +302,7 @@ pub fn waiting_threads(test: &TestReport) -> Option<(&'static str, Vec<Wait>)> {
     let waits = scheduled.waits.iter().map(|wait| Wait {
         thread: waiting(test, &wait.thread),
         operation: wait.operation.clone(),
-        place: wait.file.clone().zip(wait.line),
+        place: place_of_wait(wait).map(|(file, line)| (file.to_owned(), line)),
         why: match (&wait.cause, wait.on) {
             (Some(cause), _) => because(test, &wait.thread, cause),
             (None, Some(on)) => format!(", for number {on}"),

@@ -1,6 +1,6 @@
 //! Why a thread waits: which thread holds what it waits for, and where it was acquired.
 
-use nondex_core::{Trace, TracedOperation};
+use nondex_core::{Frame, Trace, TracedOperation};
 
 use super::function::short;
 use crate::report::schema::{WaitCause, WaitCauseKind};
@@ -8,12 +8,13 @@ use crate::report::trace;
 use crate::report::workspace::Workspace;
 
 /// Returns why the thread with this path waits in `call` at the end of a trace, if the operations
-/// show it.
+/// show it. `place` returns the line of the user that led to an operation.
 pub(super) fn cause(
     trace: &Trace,
     path: &str,
     call: &str,
     workspace: &Workspace,
+    place: impl Fn(&[Frame]) -> Option<(String, u32)>,
 ) -> Option<WaitCause> {
     let thread = trace.threads.iter().rposition(|known| known.path == path)? as u64;
     let wait = trace.operations.iter().rev().find(|operation| operation.thread == thread)?;
@@ -21,7 +22,7 @@ pub(super) fn cause(
         let frames = trace::frames(trace, of);
         let own = frames.iter().position(|frame| workspace.user_file(&frame.file).is_some());
         let called = own.and_then(|own| frames.get(own.checked_sub(1)?));
-        let (file, line) = workspace.nearest(frames).unzip();
+        let (file, line) = place(frames).unzip();
         WaitCause {
             kind,
             thread: path_of(trace, of.thread),
@@ -143,7 +144,7 @@ mod tests {
 
     fn of(trace: &Trace, path: &str, call: &str) -> Option<(WaitCauseKind, String, Option<u32>)> {
         let workspace = Workspace::new("/nowhere".into());
-        let cause = cause(trace, path, call, &workspace)?;
+        let cause = cause(trace, path, call, &workspace, |frames| workspace.nearest(frames))?;
         Some((cause.kind, cause.thread, cause.line))
     }
 

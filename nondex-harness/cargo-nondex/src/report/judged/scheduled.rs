@@ -8,7 +8,7 @@ use crate::judge::culprit::Group;
 use crate::judge::evidence::Evidence;
 use crate::judge::run::Run;
 use crate::judge::{Question, systematic};
-use crate::report::schema::{Scheduled, Schedules, WaitReport};
+use crate::report::schema::{Line, Scheduled, Schedules, WaitReport};
 use crate::report::workspace::Workspace;
 
 /// Returns the number of schedules with few preemptions, if the test passed under all of them.
@@ -42,7 +42,8 @@ pub(super) fn report(
     };
     let trace = traced.map(|(_, trace)| trace);
     let ended = traced.and_then(|(schedule, _)| schedule.end.as_ref());
-    let waits = ended.or(record.end.as_ref()).into_iter().flat_map(|end| &end.waits);
+    let end = ended.or(record.end.as_ref());
+    let waits = end.map_or(&[][..], |end| &end.waits);
     Some(Scheduled {
         threads: record.threads,
         steps: record.steps,
@@ -55,7 +56,7 @@ pub(super) fn report(
         repeatable: record.is_repeatable(),
         end: record.end.as_ref().map(|end| end.kind.name().to_owned()),
         after_panic: run.is_after_panic,
-        waits: waits.map(|wait| self::wait(wait, trace, workspace)).collect(),
+        waits: waits.iter().map(|wait| self::wait(wait, waits, trace, workspace)).collect(),
     })
 }
 
@@ -76,19 +77,55 @@ pub(super) fn traced(dependence: &Dependence) -> Option<(&Group, &ScheduleRecord
     })
 }
 
-fn wait(wait: &WaitRecord, trace: Option<&Trace>, workspace: &Workspace) -> WaitReport {
-    let (file, line) = workspace.nearest(&wait.stack).unzip();
+/// Reports one of `all` waits.
+fn wait(
+    wait: &WaitRecord,
+    all: &[WaitRecord],
+    trace: Option<&Trace>,
+    workspace: &Workspace,
+) -> WaitReport {
+    let nearest = workspace.nearest(&wait.stack);
+    let caller = caller(wait, all, workspace);
+    // If others wait in the same line, their calls and not that line tell them apart.
+    let place = |frames: &[Frame]| {
+        let found = workspace.nearest(frames);
+        let calls = calls(frames, workspace);
+        let call = calls.into_iter().nth(1).filter(|_| caller.is_some() && found == nearest);
+        call.map(|call| (call.file, call.line)).or(found)
+    };
     let operation = api(&wait.stack).map_or_else(|| wait.operation.clone(), str::to_owned);
-    let cause = |trace| lock_owners::cause(trace, &wait.thread, &operation, workspace);
+    let cause = trace
+        .and_then(|trace| lock_owners::cause(trace, &wait.thread, &operation, workspace, place));
+    let (file, line) = nearest.unzip();
     WaitReport {
         thread: wait.thread.clone(),
         name: wait.name.clone(),
-        cause: trace.and_then(cause),
+        cause,
         operation,
         on: wait.on,
         file,
         line,
+        caller,
     }
+}
+
+/// Returns the innermost call that tells a wait from the others in the same line of the workspace.
+/// Returns `None` without such others, or if all of them have the same calls.
+fn caller(wait: &WaitRecord, all: &[WaitRecord], workspace: &Workspace) -> Option<Line> {
+    let own = calls(&wait.stack, workspace);
+    let others = all.iter().filter(|other| other.thread != wait.thread);
+    let shared = others.map(|other| {
+        let other = calls(&other.stack, workspace);
+        own.iter().zip(&other).take_while(|(a, b)| a == b).count()
+    });
+    shared.max().filter(|shared| *shared > 0).and_then(|shared| own.get(shared).cloned())
+}
+
+/// Returns the lines of a stack that are in the workspace, the innermost first.
+fn calls(stack: &[Frame], workspace: &Workspace) -> Vec<Line> {
+    let line =
+        |frame: &Frame| Some(Line { file: workspace.user_file(&frame.file)?, line: frame.line });
+    stack.iter().filter_map(line).collect()
 }
 
 /// Returns the call of std in which a thread with this stack waits.
@@ -183,6 +220,40 @@ mod tests {
         ] {
             let stack = [calls, vec![user.clone(), start.clone()]].concat();
             assert_eq!(api(&stack), expected, "{stack:?}");
+        }
+    }
+
+    #[test]
+    fn waits_in_one_line_are_told_apart_by_the_calls_that_led_there() {
+        let workspace = Workspace::new(env!("CARGO_MANIFEST_DIR").into());
+        let stack = |lines: &[u32]| -> Vec<Frame> {
+            let frame = |&line: &u32| Frame {
+                function: "app::take".to_owned(),
+                file: "src/lib.rs".to_owned(),
+                line,
+            };
+            lines.iter().map(frame).collect()
+        };
+        let waits = |stacks: [&[u32]; 2]| -> Vec<Option<u32>> {
+            let record = |(thread, lines): (&str, &&[u32])| WaitRecord {
+                thread: thread.to_owned(),
+                operation: "futex wait".to_owned(),
+                stack: stack(lines),
+                ..WaitRecord::default()
+            };
+            let all: Vec<WaitRecord> = ["0", "0.0"].into_iter().zip(&stacks).map(record).collect();
+            let reports = all.iter().map(|one| wait(one, &all, None, &workspace));
+            reports.map(|report| report.caller.map(|caller| caller.line)).collect()
+        };
+        for (stacks, callers) in [
+            ([&[5, 20][..], &[5, 30]], [Some(20), Some(30)]),
+            ([&[5, 8, 20], &[5, 8, 30]], [Some(20), Some(30)]),
+            // Other lines, and threads that do the same.
+            ([&[5, 20], &[6, 20]], [None, None]),
+            ([&[5, 20], &[5, 20]], [None, None]),
+            ([&[], &[]], [None, None]),
+        ] {
+            assert_eq!(waits(stacks), callers, "{stacks:?}");
         }
     }
 

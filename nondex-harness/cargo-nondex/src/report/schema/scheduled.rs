@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Line;
+
 /// What the scheduler did in a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Scheduled {
@@ -63,6 +65,9 @@ pub struct WaitReport {
     pub file: Option<String>,
     /// Line, from 1.
     pub line: Option<u32>,
+    /// Call that led there, if another thread waits in the same line because of another call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caller: Option<Line>,
     /// Why it waits, if known.
     pub cause: Option<WaitCause>,
 }
