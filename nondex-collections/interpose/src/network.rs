@@ -37,12 +37,10 @@ use crate::table::sockets;
 pub(crate) fn before_fork() {
     socket::before_fork();
     child::before_fork();
-    resolve::before_fork();
 }
 
 /// Releases the locks that [`before_fork`] took, in the parent and in the child.
 pub(crate) fn after_fork() {
-    resolve::after_fork();
     child::after_fork();
     socket::after_fork();
 }

@@ -111,8 +111,6 @@ pub(crate) mod originals {
     pub(crate) use super::clocks::originals::*;
     pub(crate) use super::descriptors::originals::*;
     pub(crate) use super::locks::originals::*;
-    #[cfg(feature = "network")]
-    pub(crate) use super::names::originals::*;
     pub(crate) use super::others::originals::*;
     pub(crate) use super::process::originals::*;
     #[cfg(feature = "network")]

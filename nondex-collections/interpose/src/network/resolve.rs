@@ -2,7 +2,6 @@
 
 pub(crate) mod older;
 pub(crate) mod query;
-pub(crate) mod queued;
 pub(crate) mod reverse;
 
 use ::std::ffi::{CStr, c_char, c_int};
@@ -11,7 +10,6 @@ use nondex_core::context::network::{self, End, NetworkOperation};
 use nondex_core::hidden::{self, Text};
 use nondex_core::{NetworkMode, model};
 
-pub(super) use self::queued::{after_fork, before_fork};
 use super::{Errno, address, caller, error, fault, injected};
 use crate::libc;
 

@@ -5,7 +5,6 @@ use ::std::ptr;
 
 use crate::libc::{self, addrinfo, hostent, sockaddr, socklen_t};
 use crate::network::resolve::query::records;
-use crate::network::resolve::queued::{self, Request};
 use crate::network::resolve::reverse::{self, of_bare};
 use crate::network::resolve::{addresses, older};
 
@@ -20,14 +19,6 @@ c_functions! {
         missing libc::EAI_FAIL,
         layers [reverse::name_of(address, address_len,
             host.is_null() || host_len == 0 || flags & libc::NI_NUMERICHOST != 0)];
-
-    fn getaddrinfo_a(mode: c_int, list: *mut *mut Request, count: c_int,
-        event: *mut libc::sigevent) -> c_int, missing libc::EAI_SYSTEM,
-        layers [queued::begun(mode, list, count) => (list)];
-    fn gai_error(request: *mut Request) -> c_int, missing libc::EAI_SYSTEM,
-        layers [queued::ended(request)];
-    fn gai_suspend(list: *const *const Request, count: c_int, timeout: *const libc::timespec)
-        -> c_int, missing libc::EAI_SYSTEM, layers [queued::awaited(list, count)];
 
     fn gethostbyname(name: *const c_char) -> *mut hostent, missing ptr::null_mut(),
         layers [older::static_entry(name)];
