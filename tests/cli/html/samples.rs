@@ -59,7 +59,6 @@ pub(super) fn race() -> TestReport {
 /// Returns a deadlock of two threads.
 pub(super) fn deadlock() -> TestReport {
     let wait = |thread: &str, other: &str, line| WaitReport {
-        caller: None,
         thread: thread.to_owned(),
         name: None,
         operation: "Mutex::lock".to_owned(),
@@ -73,6 +72,7 @@ pub(super) fn deadlock() -> TestReport {
             file: Some("src/lib.rs".to_owned()),
             line: Some(6),
         }),
+        ..WaitReport::default()
     };
     TestReport {
         reason: Some(Timing::Race),

@@ -80,7 +80,7 @@ impl Workspace {
 
 /// Returns whether a file, as in [`Site::file`](nondex_core::Site::file), belongs to a published
 /// crate: `name-1.2.3/src/lib.rs`, a path in cargo's home.
-fn is_dependency(file: &str) -> bool {
+pub fn is_dependency(file: &str) -> bool {
     let Some((package, _)) = file.split_once('/') else { return false };
     package
         .rsplit_once('-')

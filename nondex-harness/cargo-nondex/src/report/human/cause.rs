@@ -311,14 +311,9 @@ mod tests {
     #[test]
     fn a_deadlock_after_a_panic_names_it_and_gives_no_advice_on_what_waits_or_is_suspected() {
         let wait = |thread: &str, operation: &str| WaitReport {
-            caller: None,
             thread: thread.to_owned(),
-            name: None,
             operation: operation.to_owned(),
-            on: None,
-            file: None,
-            line: None,
-            cause: None,
+            ..WaitReport::default()
         };
         let suspect = |model: &Model, family| {
             let caller = Caller { file: "src/lib.rs", line: 94, column: 0 };
@@ -359,14 +354,11 @@ mod tests {
             ..Culprit::new(&Site::new(&model::INSTANT_NOW, Family::Time, caller))
         };
         let wait = |operation: &str, line| WaitReport {
-            caller: None,
             thread: "0.1".to_owned(),
-            name: None,
             operation: operation.to_owned(),
-            on: None,
             file: Some("src/lib.rs".to_owned()),
             line: Some(line),
-            cause: None,
+            ..WaitReport::default()
         };
         let test = TestReport {
             verdict: Verdict::NonDeterministic,

@@ -48,6 +48,11 @@ pub(super) fn of_threads(test: &TestReport, reason: Timing) -> Vec<&'static str>
             "take the locks in the same order everywhere, and wait for a condition of C in a loop \
              that checks it under its lock",
         );
+    } else if waits.clone().any(|wait| wait.last.is_some()) {
+        fixes.push(
+            "let what each task waits for happen: take locks in the same order in all tasks, and \
+             drop unused senders",
+        );
     } else if !operations.is_empty() {
         fixes.push(
             "let every wait end: drop unused senders, and do not join a thread that waits for the \
@@ -100,14 +105,10 @@ mod tests {
     fn a_deadlock_is_mended_where_its_threads_wait() {
         let fixed = |operations: &[&str], cause: Option<&WaitCause>| {
             let wait = |operation: &&str| WaitReport {
-                caller: None,
                 thread: "0".to_owned(),
-                name: None,
                 operation: (*operation).to_owned(),
-                on: None,
-                file: None,
-                line: None,
                 cause: cause.cloned(),
+                ..WaitReport::default()
             };
             let mut test = TestReport::new("shop", "shop", "waits");
             test.scheduled = Some(Scheduled {

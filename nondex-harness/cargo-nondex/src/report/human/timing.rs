@@ -12,6 +12,7 @@ use crate::report::schema::{
     Culprit, NeededDelays, TestReport, Timing, WaitCause, WaitCauseKind, WaitReport,
 };
 use crate::report::thread::describe;
+use crate::report::workspace::is_dependency;
 
 /// Maximum number of places of waiting threads in a headline.
 const MAX_ENDS: usize = 2;
@@ -195,8 +196,12 @@ const fn meaning_of_clocks(level: Level) -> &'static str {
 pub(super) fn ends(test: &TestReport) -> Option<String> {
     let end = test.end()?;
     let scheduled = test.scheduled.as_ref()?;
-    let places = scheduled.waits.iter().filter_map(place_of_wait);
-    let places: Vec<String> = places.map(|(file, line)| format!("{file}:{line}")).collect();
+    let places = |is_users: bool| -> Vec<String> {
+        let places = scheduled.waits.iter().filter_map(place_of_wait);
+        let wanted = places.filter(|(file, _)| is_dependency(file) != is_users);
+        wanted.map(|(file, line)| format!("{file}:{line}")).collect()
+    };
+    let places = Some(places(true)).filter(|own| !own.is_empty()).unwrap_or_else(|| places(false));
     let at =
         if places.is_empty() { String::new() } else { format!(", at {}", places.join(" and ")) };
     let owned = |wait: &&WaitReport| {
@@ -228,10 +233,11 @@ fn waiting(test: &TestReport, thread: &str) -> String {
     }
 }
 
-/// Returns the place of a wait, or of the call that tells it from another one there.
+/// Returns the place of a wait, or else of what led there: the last line that ran, or the call that
+/// tells it from another wait in its line.
 fn place_of_wait(wait: &WaitReport) -> Option<(&str, u32)> {
-    match &wait.caller {
-        Some(caller) => Some((&caller.file, caller.line)),
+    match wait.last.as_ref().or(wait.caller.as_ref()) {
+        Some(line) => Some((&line.file, line.line)),
         None => Some((wait.file.as_deref()?, wait.line?)),
     }
 }
@@ -248,26 +254,27 @@ fn last_waits(test: &TestReport) -> impl Iterator<Item = &WaitReport> {
 }
 
 /// Marks the lines at which threads were when the scheduler ended the process, each with what the
-/// thread waits for. Returns whether there are any.
+/// thread waits for. Lines of dependencies come last. Returns whether there are any.
 pub(super) fn mark_waits(diagnostic: &mut Diagnostic<'_>, test: &TestReport) -> bool {
-    let mut is_marked = false;
-    for wait in last_waits(test) {
-        let Some((file, line)) = place_of_wait(wait) else { continue };
+    let placed = last_waits(test).filter_map(|wait| Some((wait, place_of_wait(wait)?)));
+    let mut placed: Vec<_> = placed.collect();
+    placed.sort_by_key(|(_, (file, _))| is_dependency(file));
+    for &(wait, (file, line)) in &placed {
         let subject = waiting(test, &wait.thread);
         let why = wait.cause.as_ref().map(|cause| because(test, &wait.thread, cause));
         let inside = match (&wait.caller, &wait.file, wait.line) {
             (Some(_), Some(file), Some(line)) => format!(" at {file}:{line}"),
             _ => String::new(),
         };
-        let label = format!(
-            "{subject} waits here in `{}`{inside}{}",
-            wait.operation,
-            why.unwrap_or_default()
-        );
+        let does = match wait.last {
+            Some(_) => "was here last, and waits",
+            None => "waits here",
+        };
+        let (operation, why) = (&wait.operation, why.unwrap_or_default());
+        let label = format!("{subject} {does} in `{operation}`{inside}{why}");
         diagnostic.primary((file, line, None), label);
-        is_marked = true;
     }
-    is_marked
+    !placed.is_empty()
 }
 
 /// The state of a thread when the scheduler ended the process.

@@ -53,23 +53,38 @@ pub(super) fn cause(
         let notification = trace.operations.iter().rev().find(is_notification);
         return notification.map(|of| cause_of(WaitCauseKind::Notified, of));
     }
-    // Descriptors, channels and parked threads have no owner. A channel counts its messages from 0,
-    // which looks like taking a lock.
+    let frames = trace::frames(trace, wait);
+    let user = frames.iter().position(|frame| workspace.user_file(&frame.file).is_some());
+    let inner = &frames[..user.unwrap_or(frames.len())];
+    // Descriptors, channels, conditions of other crates and parked threads have no owner. A channel
+    // counts its messages from 0, which looks like taking a lock.
     if matches!(&*wait.operation, "poll" | "read" | "write")
+        || inner.iter().any(|frame| frame.function.contains("Condvar"))
         || call.starts_with("mpsc")
         || call == "thread::park"
     {
         return None;
     }
-    let here = workspace.nearest(trace::frames(trace, wait));
+    let here = workspace.nearest(frames);
     // The thread's operations in this call, the last one first.
     let own = trace.operations.iter().rev().filter(|of| of.thread == thread);
     let mut tried = own.take_while(|of| workspace.nearest(trace::frames(trace, of)) == here);
     // If the thread itself holds an object, it waits for that object only if the address is the
     // same. An executor holds other locks in the call in which it waits for work.
-    let is_waited_for = |of: &&TracedOperation| of.thread != thread || of.address == wait.address;
+    let is_lock = inner.iter().any(is_of_lock);
+    let is_waited_for =
+        |of: &&TracedOperation| of.address == wait.address || is_lock && of.thread != thread;
     let holder = tried.find_map(|of| holder(trace, of.address?).filter(is_waited_for));
     holder.map(|of| cause_of(WaitCauseKind::Has, of))
+}
+
+/// Returns whether a function takes a lock, or waits for an initialisation: `RawMutex::lock_slow`,
+/// `RwLock::write`, `Once::call_once`, but not `block_on`.
+fn is_of_lock(frame: &Frame) -> bool {
+    let mut parts = frame.function.split("::");
+    parts.any(|part| {
+        part.starts_with("lock") || ["Mutex", "RwLock", "Once"].iter().any(|one| part.contains(one))
+    })
 }
 
 /// Returns the operation that acquired the object at an address, unless the object was released
@@ -196,6 +211,25 @@ mod tests {
             (0, 6, "read", 0x20, None, None),
         ]);
         assert_eq!(of(&other, "0", "read"), None);
+    }
+
+    #[test]
+    fn who_waits_for_a_condition_of_another_crate_does_not_wait_for_a_lock() {
+        let mut trace =
+            trace(&[(1, 3, TAKE, 0x20, Some(0), Some(1)), (0, 6, "futex wait", 0x20, None, None)]);
+        assert!(of(&trace, "0", "futex wait").is_some());
+        let wait = &mut trace.stacks[1].frames[0];
+        "parking_lot::condvar::Condvar::wait_until_internal".clone_into(&mut wait.function);
+        assert_eq!(of(&trace, "0", "futex wait"), None);
+        // Only a thread that takes a lock waits for the owner of what it has tried before.
+        let mut tried = self::trace(&[
+            (1, 3, TAKE, 0x10, Some(0), Some(1)),
+            (0, 6, TAKE, 0x10, Some(1), None),
+            (0, 6, "futex wait", 0x20, None, None),
+        ]);
+        assert!(of(&tried, "0", "futex wait").is_some());
+        "tokio::runtime::park::Inner::block_on".clone_into(&mut tried.stacks[2].frames[0].function);
+        assert_eq!(of(&tried, "0", "futex wait"), None);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use crate::judge::evidence::Evidence;
 use crate::judge::run::Run;
 use crate::judge::{Question, systematic};
 use crate::report::schema::{Line, Scheduled, Schedules, WaitReport};
+use crate::report::trace;
 use crate::report::workspace::Workspace;
 
 /// Returns the number of schedules with few preemptions, if the test passed under all of them.
@@ -106,7 +107,24 @@ fn wait(
         file,
         line,
         caller,
+        last: trace.and_then(|trace| last_line(wait, trace, workspace)),
     }
+}
+
+/// Returns the last line of the workspace that a thread ran before it waits, if it is not a call in
+/// that line that waits: a task is suspended there, and an executor waits for work.
+fn last_line(wait: &WaitRecord, trace: &Trace, workspace: &Workspace) -> Option<Line> {
+    let own = wait.stack.iter().position(|frame| workspace.user_file(&frame.file).is_some());
+    let inner = own.map_or(&[][..], |own| &wait.stack[..own]);
+    if own.is_some() && !inner.iter().any(|frame| frame.function.contains("block_on")) {
+        return None;
+    }
+    let nearest = calls(&wait.stack, workspace).into_iter().next();
+    let thread = trace.threads.iter().rposition(|known| known.path == wait.thread)? as u64;
+    let operations = trace.operations.iter().rev().filter(|of| of.thread == thread);
+    let mut lines =
+        operations.filter_map(|of| calls(trace::frames(trace, of), workspace).into_iter().next());
+    lines.find(|line| Some(line) != nearest.as_ref())
 }
 
 /// Returns the innermost call that tells a wait from the others in the same line of the workspace.
@@ -176,6 +194,8 @@ pub(super) fn uncertainty(scheduled: &Scheduled) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use nondex_core::{TracedOperation, TracedStack, TracedThread};
+
     use super::*;
 
     #[test]
@@ -255,6 +275,38 @@ mod tests {
         ] {
             assert_eq!(waits(stacks), callers, "{stacks:?}");
         }
+    }
+
+    #[test]
+    fn a_task_waits_in_the_line_that_its_thread_ran_last() {
+        let workspace = Workspace::new(env!("CARGO_MANIFEST_DIR").into());
+        let frame = |function: &str, file: &str, line| Frame {
+            function: function.to_owned(),
+            file: file.to_owned(),
+            line,
+        };
+        let executor = |function| frame(function, "tokio-1.0.0/src/park.rs", 1);
+        let user = |line| frame("app::runs", "src/lib.rs", line);
+        let stacks = [
+            vec![executor("tokio::sync::Mutex::lock"), user(7)],
+            vec![executor("tokio::runtime::block_on"), user(9)],
+        ];
+        let traced = |frames| TracedStack { addresses: Vec::new(), frames };
+        let operation = |stack| TracedOperation { stack, ..TracedOperation::default() };
+        let trace = Trace {
+            threads: vec![TracedThread { path: "0".to_owned(), name: None }],
+            stacks: stacks.map(traced).into(),
+            operations: vec![operation(0), operation(1)],
+            ..Trace::default()
+        };
+        let waiting = |stack: Vec<Frame>| {
+            let wait = WaitRecord { thread: "0".to_owned(), stack, ..WaitRecord::default() };
+            last_line(&wait, &trace, &workspace).map(|line| line.line)
+        };
+        let park = executor("tokio::park");
+        assert_eq!(waiting(vec![park.clone(), executor("a::block_on"), user(9)]), Some(7));
+        assert_eq!(waiting(vec![park.clone()]), Some(9));
+        assert_eq!(waiting(vec![park, user(9)]), None);
     }
 
     #[test]

@@ -51,7 +51,7 @@ pub struct Schedules {
 }
 
 /// What a thread waited for when the scheduler ended the process.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WaitReport {
     /// Logical path of the thread.
     pub thread: String,
@@ -68,6 +68,10 @@ pub struct WaitReport {
     /// Call that led there, if another thread waits in the same line because of another call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub caller: Option<Line>,
+    /// Last line of the workspace that the thread ran, if an executor waits there for its tasks, or
+    /// if no frame is in the workspace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last: Option<Line>,
     /// Why it waits, if known.
     pub cause: Option<WaitCause>,
 }
