@@ -2,11 +2,9 @@
 
 mod answers;
 
+use nondex_core::{Level, Outcome, RunSpec, Selection, Source};
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::sync::Arc;
-
-use nondex_core::{Level, Outcome, RunSpec, Selection, Source};
 
 pub use self::answers::Answer;
 use super::missing::{Missing, Purpose, Spent};
@@ -109,12 +107,8 @@ impl Evidence {
         }
         // Usually it reached the same points as the clean run or the previous run: share them.
         let ends = [self.runs.first(), self.runs.last()];
-        let known = || ends.into_iter().flatten().flat_map(|(_, runs)| runs);
-        if let Some(same) = known().map(|run| &run.points).find(|p| **p == run.points) {
-            run.points = Arc::clone(same);
-        }
-        if let Some(same) = known().map(|run| &run.choices).find(|c| **c == run.choices) {
-            run.choices = Arc::clone(same);
+        for known in ends.into_iter().flatten().flat_map(|(_, runs)| runs) {
+            run.share_parts(known);
         }
         if !self.is_timed && has_timing(&run) {
             self.is_timed = true;

@@ -11,7 +11,7 @@ use nondex_core::model::CATALOGUE;
 use nondex_core::{Files, Level, Model, NetworkMode, Observed, RunSpec, Schedule, StateId};
 
 use super::missing::Purpose;
-use super::prerequisite::{Limit, Policy, Prerequisite};
+use super::prerequisite::{Explanation, Limit, Policy, Prerequisite, explained_run};
 use super::run::Run;
 use super::timing::is_of_timing;
 use super::world::World;
@@ -246,6 +246,19 @@ impl Options {
     /// Returns a copy with real threads and real time.
     pub fn with_real_threads(&self) -> Self {
         Options { real_threads: true, ..self.clone() }
+    }
+
+    /// Returns what the machine lacks, if that explains why this run failed. Other runs of the test
+    /// are not considered.
+    pub fn explanation(&self, run: &Run) -> Option<Explanation> {
+        let failed = (!run.passed()).then_some(run)?;
+        explained_run(failed, &self.network, &self.prerequisites)
+    }
+
+    /// Returns whether a run passed. Returns `None` if its outcome is no evidence about the code,
+    /// because [the machine lacks something](Self::explanation).
+    pub fn passed(&self, run: &Run) -> Option<bool> {
+        self.explanation(run).is_none().then(|| run.passed())
     }
 
     /// Returns the operations that prerequisites want to observe, without duplicates.

@@ -25,7 +25,7 @@ pub mod strategy;
 pub use after_others::AfterOthers;
 pub use detection::{Detection, MAX_BEGINNINGS, beginnings, detect, not_idempotent, pairs};
 pub use draws::{Draws, draws};
-pub use experiments::{End, Experiment, Experiments, MissingProcesses, ProcessPlan};
+pub use experiments::{Experiment, Experiments, MissingProcesses, ProcessPlan};
 pub use options::{Budget, OrderOptions};
 pub use roles::{Dependence, Limits, OrderConclusion, conclude, settled};
 pub use sharers::Sharers;

@@ -115,7 +115,7 @@ pub fn explains_all(runs: &[Run], policy: &Policy, own: &[Arc<dyn Prerequisite>]
 }
 
 /// Returns the explanation of one failed run, without other runs of the test.
-pub fn explained_run(
+pub(super) fn explained_run(
     run: &Run,
     policy: &Policy,
     own: &[Arc<dyn Prerequisite>],

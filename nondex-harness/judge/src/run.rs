@@ -134,6 +134,42 @@ impl Run {
         self.outcome.passed()
     }
 
+    /// Returns whether the test reached a choice point, so that another seed may change its
+    /// outcome.
+    pub fn has_choices(&self) -> bool {
+        !self.points.is_empty()
+    }
+
+    /// Returns whether the process ended before the test did.
+    pub const fn ends_process(&self) -> bool {
+        !matches!(self.outcome, Outcome::Passed | Outcome::Failed)
+    }
+
+    /// Uses the points and choices of an earlier run if they are equal.
+    pub(super) fn share_parts(&mut self, earlier: &Self) {
+        if self.points == earlier.points {
+            self.points = Arc::clone(&earlier.points);
+        }
+        if self.choices == earlier.choices {
+            self.choices = Arc::clone(&earlier.choices);
+        }
+    }
+
+    /// Replaces `run` by the earlier run if they only differ in durations and limit. Otherwise it
+    /// [shares](Self::share_parts) what is equal.
+    pub(super) fn share(run: &mut Arc<Self>, earlier: &Arc<Self>) {
+        // The run was just made, so nothing else holds it.
+        let Some(own) = Arc::get_mut(run) else { return };
+        own.share_parts(earlier);
+        let durations = (own.took, own.limit, own.busy);
+        (own.took, own.limit, own.busy) = (earlier.took, earlier.limit, earlier.busy);
+        if own == &**earlier {
+            run.clone_from(earlier);
+        } else {
+            (own.took, own.limit, own.busy) = durations;
+        }
+    }
+
     /// Returns whether the scheduler had threads to choose from.
     pub fn has_threads(&self) -> bool {
         let schedule = self.schedule.as_ref();

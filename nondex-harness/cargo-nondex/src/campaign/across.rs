@@ -12,14 +12,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use camino::Utf8Path;
-use nondex_core::{Execution, Outcome, RunSpec, StateId};
+use nondex_core::{Execution, RunSpec, StateId};
 
 use super::launch::Launcher;
 use super::order::Processes;
 use super::state::{PLACE, States};
 use super::tree::Tree;
 use crate::judge::culprit::subset::smallest;
-use crate::judge::order::{Dependence, End};
+use crate::judge::order::Dependence;
 use crate::judge::run::Run;
 use crate::project::{TestBinary, TestCase};
 use crate::report::schema::SharedState;
@@ -79,7 +79,7 @@ pub(super) struct AcrossBinaries {
     /// State that the tests share.
     pub(super) state: Vec<SharedState>,
     /// Failure of the test.
-    pub(super) end: End,
+    pub(super) run: Run,
 }
 
 impl AcrossBinaries {
@@ -151,8 +151,7 @@ impl Across<'_> {
             let mut are_left = false;
             let mut between = |folder: Option<&Path>| are_left = !self.left(folder).is_empty();
             let runs = self.run(&[(binary, &tests, &[])], &mut between)?;
-            let ends = |run: &Run| !matches!(run.outcome, Outcome::Passed | Outcome::Failed);
-            match runs[0].iter().position(ends) {
+            match runs[0].iter().position(Run::ends_process) {
                 Some(cut) => _ = tests.remove(cut),
                 None => return Some(All { tests, are_left }),
             }
@@ -171,8 +170,7 @@ impl Across<'_> {
         let before = self.run(&[(binary, own, &[])], &mut |_| ())?;
         let steps: [Step<'_>; 2] = [(with, &all[with].tests, &[]), (binary, own, &[])];
         let after = self.run(&steps, &mut |_| ())?;
-        let passed =
-            |test: usize, run: &Run| self.binaries[binary].end(test, run.clone(), false).passed();
+        let passed = |test: usize, run: &Run| self.binaries[binary].passed(test, run);
         let pairs = before[0].iter().zip(&after[1]).zip(own);
         let differs =
             pairs.filter(|((before, after), test)| passed(**test, before) != passed(**test, after));
@@ -220,11 +218,11 @@ impl Across<'_> {
         let with = first[0].0;
         let set: Vec<usize> = first.iter().map(|(_, one)| *one).collect();
         let failing = if passes_alone { &set[..] } else { &[] };
-        let end = self.after(with, failing, test)?;
+        let run = self.after(with, failing, test)?;
         let (state, files) = self.shared(with, &set, test, passes_alone)?;
         let cleaners =
             if passes_alone { self.cleaners((with, &set), all, test, &files)? } else { Vec::new() };
-        Some(Some(AcrossBinaries { test, passes_alone, sets, cleaners, is_complete, state, end }))
+        Some(Some(AcrossBinaries { test, passes_alone, sets, cleaners, is_complete, state, run }))
     }
 
     /// Returns whether a test has this outcome after these tests of another binary, in each of a
@@ -238,19 +236,19 @@ impl Across<'_> {
         times: usize,
     ) -> Option<bool> {
         for _ in 0..times {
-            if self.after(with, before, test)?.passed() != Some(passes) {
+            let run = self.after(with, before, test)?;
+            if self.binaries[test.0].passed(test.1, &run) != Some(passes) {
                 return Some(false);
             }
         }
         Some(true)
     }
 
-    /// Returns the outcome of a test alone in its process, after these tests of the other binary
-    /// ran in another process.
-    fn after(&self, with: usize, before: &[usize], (binary, test): Test) -> Option<End> {
+    /// Returns the run of a test alone in its process, after these tests of the other binary ran in
+    /// another process.
+    fn after(&self, with: usize, before: &[usize], (binary, test): Test) -> Option<Run> {
         let steps: [Step<'_>; 2] = [(with, before, &[]), (binary, &[test], &[])];
-        let run = self.run(&steps, &mut |_| ())?.pop()?.pop()?;
-        Some(self.binaries[binary].end(test, run, true))
+        self.run(&steps, &mut |_| ())?.pop()?.pop()
     }
 
     /// Returns the id of a test.

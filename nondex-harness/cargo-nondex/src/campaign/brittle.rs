@@ -22,7 +22,7 @@ use nondex_core::Outcome;
 
 use crate::judge::Options;
 use crate::judge::deadlock;
-use crate::judge::order::experiments::{Experiment, Experiments};
+use crate::judge::order::Experiments;
 use crate::judge::order::{
     self, Detection, Limits, MAX_BEGINNINGS, OrderConclusion, beginnings, conclude, detect, pairs,
 };
@@ -165,11 +165,7 @@ impl Search<'_> {
             return;
         }
         let is_too_long = run.oversleeps();
-        let experiment = Experiment {
-            tests: vec![test],
-            ends: vec![self.processes.end(test, run, false)],
-            alone: false,
-        };
+        let experiment = self.processes.made(vec![test], vec![run], false);
         if is_too_long || experiment.cut().is_some() {
             self.ending.push(test);
         }

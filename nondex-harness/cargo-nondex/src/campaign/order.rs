@@ -17,20 +17,15 @@ use super::progress::Progress;
 use super::stop::StopFlag;
 use super::temporary;
 use super::tree::Tree;
-use crate::judge::order::{End, Experiment, Experiments, MissingProcesses, ProcessPlan};
-use crate::judge::prerequisite::explained_run;
+use crate::judge::order::{Experiment, Experiments, MissingProcesses, ProcessPlan};
 use crate::judge::run::Run;
 use crate::judge::slots::Required;
 use crate::judge::{Options, missing};
 use crate::pool;
 use crate::project::{Suite, TestCase};
 
-/// Maximum number of tests in a process whose output is kept. With more, it is unclear which test
-/// wrote it.
-const MAX_SHOWN: usize = 8;
-
-/// Outcome of each test that ran next in a fork; `None` where there was none.
-type Forks = Vec<(usize, Option<End>)>;
+/// Tests that ran next in a fork, with [whether they passed](Processes::passed).
+type Forks = Vec<(usize, Option<bool>)>;
 
 /// The tests of one binary, and the means to start their processes.
 pub(super) struct Processes<'a> {
@@ -210,13 +205,9 @@ impl Processes<'_> {
         })?;
         let run = made.first.into_iter().next()?;
         self.progress.finished(&id, &spec, &run.outcome);
-        let experiment =
-            Experiment { tests: vec![first], ends: vec![self.end(first, run, true)], alone };
-        let ends = then
-            .into_iter()
-            .zip(made.then)
-            .map(|(test, run)| (test, run.map(|run| self.end(test, run, false))));
-        Some((experiment, Some(ends.collect())))
+        let forks = then.into_iter().zip(made.then);
+        let forks = forks.filter_map(|(test, run)| Some((test, self.passed(test, &run?))));
+        Some((self.made(vec![first], vec![run], alone), Some(forks.collect())))
     }
 
     fn experiment(&self, place: usize, order: &[usize], alone: bool) -> Option<Experiment> {
@@ -233,17 +224,17 @@ impl Processes<'_> {
                 unstarted.get_or_insert_with(|| (failure.unwrap_or_default().message, 0));
             *count += 1;
         }
-        let is_shown = order.len() <= MAX_SHOWN;
-        let mut ends = Vec::new();
-        let runs = order.iter().zip(runs).filter(|_| is_started);
-        for (test, run) in runs {
-            let is_cut = !matches!(run.outcome, Outcome::Passed | Outcome::Failed);
-            ends.push(self.end(*test, run, is_shown));
-            if is_cut {
-                break;
-            }
-        }
-        Some(Experiment { tests: order.to_vec(), ends, alone })
+        Some(self.made(order.to_vec(), if is_started { runs } else { Vec::new() }, alone))
+    }
+
+    /// Returns a process with these runs of its tests, as the judge needs it.
+    pub(super) fn made(&self, tests: Vec<usize>, runs: Vec<Run>, alone: bool) -> Experiment {
+        Experiment::new(tests, runs, alone, |test, run| self.passed(test, run))
+    }
+
+    /// Returns whether a test passed, if that is [evidence](Options::passed) about the code.
+    pub(super) fn passed(&self, test: usize, run: &Run) -> Option<bool> {
+        if run.passed() { Some(true) } else { self.options_of(test).passed(run) }
     }
 
     /// Runs these tests in one process, each with its limit. Their temporary files are separate for
@@ -286,22 +277,5 @@ impl Processes<'_> {
         let ended = runs.last().map(|run| run.outcome.clone());
         self.progress.finished(&id, spec, &ended.unwrap_or(Outcome::Failed));
         Some(runs)
-    }
-
-    /// Returns how `run` of a test ended, as the judge needs it.
-    pub(super) fn end(&self, test: usize, run: Run, is_shown: bool) -> End {
-        let explanation = (!run.passed())
-            .then(|| {
-                let options = self.options_of(test);
-                explained_run(&run, &options.network, &options.prerequisites)
-            })
-            .flatten();
-        End {
-            has_choices: !run.points.is_empty(),
-            output: run.output.filter(|_| is_shown && !run.outcome.passed()),
-            outcome: run.outcome,
-            failure: run.failure,
-            explanation,
-        }
     }
 }

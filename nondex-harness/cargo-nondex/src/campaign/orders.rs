@@ -291,7 +291,7 @@ impl OrderCampaign<'_> {
             let before = dependence.sets[0].iter().filter(|_| dependence.passes_alone);
             let names_before = before.map(|test| names[*test].clone()).collect();
             let spec = processes.spec(test).after(names_before);
-            order::fail(report, processes.suite, &spec, Some(&found.end), &options);
+            order::fail(report, processes.suite, &spec, Some(&found.run), &options);
         }
         if let Some(first) = tests.first_mut() {
             first.runs += binaries.iter().map(Processes::started).sum::<u64>();
@@ -370,9 +370,8 @@ impl OrderCampaign<'_> {
                 continue;
             };
             let report = &mut reports[place];
-            let end = processes.end(race.test, race.run, true);
             let options = processes.options_of(race.test);
-            order::fail(report, processes.suite, &race.spec, Some(&end), &options);
+            order::fail(report, processes.suite, &race.spec, Some(&race.run), &options);
             order::racing(report, race.race);
         }
     }

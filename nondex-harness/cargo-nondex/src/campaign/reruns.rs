@@ -7,7 +7,7 @@ mod together;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use nondex_core::{Failure, Family, Level, Outcome, RunSpec};
+use nondex_core::{Family, Level, RunSpec};
 
 use super::circumstance::under;
 use super::comparison::{Builder, Comparison, once};
@@ -19,8 +19,8 @@ use super::stop::StopFlag;
 use super::tree::Tree;
 use super::written_paths::WrittenPaths;
 use crate::judge::circumstance::Circumstance;
-use crate::judge::order::End;
 use crate::judge::reruns::{NextRerun, Reached, RerunCounts, RerunsUnder, next};
+use crate::judge::run::Run;
 use crate::judge::timing::is_of_timing;
 use crate::judge::verdict::Fact;
 use crate::judge::{Options, further};
@@ -48,14 +48,6 @@ pub struct Reruns<'a> {
     stop: &'a StopFlag,
     /// Path for directories that must be empty.
     folder: PathBuf,
-}
-
-/// End of one run.
-struct Ended {
-    outcome: Outcome,
-    failure: Option<Failure>,
-    /// Spec of the run, or `None` for a plain build.
-    spec: Option<RunSpec>,
 }
 
 impl<'a> Reruns<'a> {
@@ -98,7 +90,7 @@ impl<'a> Reruns<'a> {
             (self.limits.brief(), PATIENCE_FOR_UNNAMED)
         };
         let mut tried: Vec<RerunsUnder> = Vec::new();
-        let mut first: Option<Ended> = None;
+        let mut first: Option<(Run, Option<RunSpec>)> = None;
         let mut for_seeds = Duration::ZERO;
         let mut pace = Pace::of(&report.sources);
         let conclusion = loop {
@@ -119,12 +111,12 @@ impl<'a> Reruns<'a> {
             let begin = Instant::now();
             let is_real = report.real_threads.is_some();
             match self.once(circumstance, number, (reached, is_real), suite, case) {
-                Ok(ended) => {
+                Ok(made) => {
                     let these = RerunsUnder::of(circumstance, &mut tried);
                     these.runs += 1;
-                    if !ended.outcome.passed() {
+                    if !made.0.passed() {
                         these.failures += 1;
-                        first.get_or_insert(ended);
+                        first.get_or_insert(made);
                     }
                 }
                 Err(reason) => {
@@ -151,9 +143,13 @@ impl<'a> Reruns<'a> {
             failures: tried.failures,
         }));
         conclude(report, conclusion, &tried);
-        let first = first.filter(|_| !report.verdict.passes())?;
-        let seeded = first.spec.clone().filter(|spec| !spec.is_clean());
-        self.fail(report, suite, first);
+        let (run, spec) = first.filter(|_| !report.verdict.passes())?;
+        let seeded = spec.filter(|spec| !spec.is_clean());
+        // A failing run of a seed becomes the run to replay.
+        match &seeded {
+            Some(spec) => order::fail(report, suite, spec, Some(&run), self.options),
+            None => report.failures.push(FailureReport::new(run.outcome, run.failure)),
+        }
         seeded
     }
 
@@ -172,20 +168,9 @@ impl<'a> Reruns<'a> {
         }
     }
 
-    /// Writes the first failing run into the report. A failing run of a seed becomes the run to
-    /// replay.
-    fn fail(&self, report: &mut TestReport, suite: &Suite, first: Ended) {
-        let Ended { outcome, failure, spec } = first;
-        if let Some(spec) = spec.filter(|spec| !spec.is_clean()) {
-            let end = End { outcome, failure, output: None, explanation: None, has_choices: false };
-            order::fail(report, suite, &spec, Some(&end), self.options);
-            return;
-        }
-        report.failures.push(FailureReport::new(outcome, failure));
-    }
-
-    /// Makes the run with this number under a circumstance. `is_real` is whether the test was
-    /// judged with real threads.
+    /// Makes the run with this number under a circumstance. Returns it without its output, with its
+    /// spec unless it is one of a plain build. `is_real` is whether the test was judged with real
+    /// threads.
     ///
     /// # Errors
     /// Returns the reason if the run cannot be made.
@@ -196,7 +181,7 @@ impl<'a> Reruns<'a> {
         (reached, is_real): (Reached, bool),
         suite: &Suite,
         case: &TestCase,
-    ) -> Result<Ended, String> {
+    ) -> Result<(Run, Option<RunSpec>), String> {
         let timeout = self.options.timeout;
         if circumstance == Circumstance::Natural {
             let (binary, test) = self.comparison.find(suite, case)?;
@@ -204,7 +189,7 @@ impl<'a> Reruns<'a> {
             let (outcome, output) = at_random_addresses(|| once(binary, test, timeout, self.stop))?;
             let failure =
                 (!outcome.passed()).then(|| ended::explain(test, &outcome, &output, timeout));
-            return Ok(Ended { outcome, failure, spec: None });
+            return Ok((Run { failure, ..Run::ended(outcome) }, None));
         }
         let spec = match circumstance {
             Circumstance::FurtherSeeds => {
@@ -218,7 +203,7 @@ impl<'a> Reruns<'a> {
         })
         .map_err(|e| format!("the machine does not allow it: {e}"))?
         .map_err(|_| "the run was stopped".to_owned())?;
-        Ok(Ended { outcome: run.outcome, failure: run.failure, spec: Some(spec) })
+        Ok((Run { output: None, ..run }, Some(spec)))
     }
 
     /// Returns a run with a seed that the campaign has not tried, at the levels that occur on

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use super::experiments::{End, Experiments, MissingProcesses};
+use super::experiments::{Experiments, MissingProcesses};
 use crate::missing::gather;
 
 /// Maximum number of tests that are left out of one order because they end its process. Then the
@@ -57,8 +57,7 @@ impl Detection {
         self.orders.iter().filter_map(move |order| {
             let place = order.iter().position(|known| *known == test)?;
             let before = &order[..place];
-            let ends = experiments.ends(before, test, 1, false).ok()?;
-            Some((before, ends[0]?.passed()?))
+            Some((before, experiments.passed(before, test, 1, false).ok()?[0]?))
         })
     }
 
@@ -87,8 +86,7 @@ pub fn pairs(
     let mut is_complete = true;
     let mut found = Vec::new();
     for &then in requested {
-        let alone = experiments.ends(&[], then, 1, false)?[0].and_then(End::passed);
-        let Some(alone) = alone else { continue };
+        let Some(alone) = experiments.passed(&[], then, 1, false)?[0] else { continue };
         let changing = tests.iter().copied().filter(|first| *first != then).filter(|first| {
             let hint = experiments.hint(*first, then);
             is_complete &= hint.is_some();
@@ -138,14 +136,13 @@ pub fn not_idempotent(
     experiments: &Experiments,
 ) -> Result<Vec<usize>, MissingProcesses> {
     let ends_otherwise = |test: usize| {
-        let alone = experiments.ends(&[], test, 1, false)?[0].and_then(End::passed);
+        let alone = experiments.passed(&[], test, 1, false)?[0];
         let hint = experiments.hint(test, test);
         if alone.is_none() || hint.is_none() || hint == alone {
             return Ok(None);
         }
-        let ends = experiments.ends(&[test], test, CONFIRMATIONS, true)?;
-        let is_same = |end: &Option<&End>| end.and_then(End::passed) != hint;
-        Ok((!ends.iter().any(is_same)).then_some(test))
+        let passed = experiments.passed(&[test], test, CONFIRMATIONS, true)?;
+        Ok(passed.iter().all(|passed| *passed == hint).then_some(test))
     };
     Ok(gather(requested.iter().map(|test| ends_otherwise(*test)))?.into_iter().flatten().collect())
 }
@@ -211,7 +208,7 @@ fn tried(mut order: Vec<usize>, experiments: &Experiments) -> Result<Tried, Miss
     let mut tried = Tried::default();
     while !order.is_empty() {
         let made = experiments.first(&order)?;
-        let cut = made.ends[..order.len().min(made.ends.len())].iter().position(End::ends_process);
+        let cut = made.cut().filter(|cut| *cut < order.len());
         tried.orders.push(order.clone());
         let Some(cut) = cut.filter(|cut| cut + 1 < order.len()) else {
             tried.cutting.extend(cut.map(|cut| order[cut]));
@@ -274,7 +271,7 @@ mod tests {
         [&tried, &each].map(|orders| {
             orders.iter().any(|order| {
                 let made = experiments.first(order).expect("it was made");
-                made.end_of(tests - 1).and_then(End::passed) == Some(true)
+                made.passed(tests - 1) == Some(true)
             })
         })
     }

@@ -5,11 +5,12 @@
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 
-use nondex_core::{Failure, Outcome};
+use nondex_core::Outcome;
 
 use crate::missing::{Missing, gather};
-use crate::prerequisite::Explanation;
+use crate::run::Run;
 
 /// What a process runs. Tests are numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,39 +35,13 @@ impl ProcessPlan {
 /// Processes that must be made before a question can be answered.
 pub type MissingProcesses = Missing<ProcessPlan>;
 
+/// Maximum number of tests in a process whose output is kept. With more, it is unclear which test
+/// wrote it.
+const MAX_SHOWN: usize = 8;
+
 /// Requests `times` processes that run these tests.
 fn in_order(order: &[usize], times: usize, alone: bool) -> MissingProcesses {
     Missing::new(vec![ProcessPlan::InOrder(order.to_vec()); times]).alone(alone)
-}
-
-/// Result of one test.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct End {
-    /// Outcome.
-    pub outcome: Outcome,
-    /// Reason for the failure.
-    pub failure: Option<Failure>,
-    /// Output of the process, if it is kept.
-    pub output: Option<String>,
-    /// What the machine lacks, if that explains the failure. Then it is no evidence about the code.
-    pub explanation: Option<Explanation>,
-    /// Whether the test reached a choice point, so that another seed may change its outcome.
-    pub has_choices: bool,
-}
-
-impl End {
-    /// Returns whether the test passed; `None` if the outcome is no evidence about the code.
-    pub const fn passed(&self) -> Option<bool> {
-        match self.explanation {
-            Some(_) => None,
-            None => Some(self.outcome.passed()),
-        }
-    }
-
-    /// Returns whether the process ended before the test did.
-    pub const fn ends_process(&self) -> bool {
-        !matches!(self.outcome, Outcome::Passed | Outcome::Failed)
-    }
 }
 
 /// One process that was made.
@@ -74,28 +49,51 @@ impl End {
 pub struct Experiment {
     /// Tests, in the order in which they ran.
     pub tests: Vec<usize>,
-    /// Results of the tests. Tests after one that ended the process were not started and have none.
-    pub ends: Vec<End>,
+    /// Runs of the tests. Tests after one that ended the process were not started and have none.
+    pub runs: Vec<Arc<Run>>,
+    /// Whether each of these runs passed; `None` if its outcome is [no
+    /// evidence](crate::Options::passed) about the code.
+    passed: Vec<Option<bool>>,
     /// Whether no other process ran at the same time.
     pub alone: bool,
 }
 
 impl Experiment {
-    /// Returns the test that exceeded its time limit.
-    pub fn hung(&self) -> Option<usize> {
-        let last = self.ends.last()?;
-        (last.outcome == Outcome::TimedOut).then(|| self.tests[self.ends.len() - 1])
+    /// Returns a process with these runs of its tests. `passed` returns whether a test passed in
+    /// its run, if that is evidence about the code. Drops data that nothing here needs.
+    pub fn new(
+        tests: Vec<usize>,
+        mut runs: Vec<Run>,
+        alone: bool,
+        passed: impl Fn(usize, &Run) -> Option<bool>,
+    ) -> Self {
+        let cut = runs.iter().position(Run::ends_process);
+        runs.truncate(cut.map_or(runs.len(), |cut| cut + 1));
+        let is_shown = tests.len() <= MAX_SHOWN;
+        for run in &mut runs {
+            run.output.take_if(|_| !is_shown || run.outcome.passed());
+            run.written = 0;
+            run.stacks.clear();
+        }
+        let passed = tests.iter().zip(&runs).map(|(test, run)| passed(*test, run)).collect();
+        Experiment { tests, runs: runs.into_iter().map(Arc::new).collect(), passed, alone }
     }
 
-    /// Returns the result of this test, if it was started.
-    pub fn end_of(&self, test: usize) -> Option<&End> {
+    /// Returns the test that exceeded its time limit.
+    pub fn hung(&self) -> Option<usize> {
+        let last = self.runs.last()?;
+        (last.outcome == Outcome::TimedOut).then(|| self.tests[self.runs.len() - 1])
+    }
+
+    /// Returns whether this test passed, if it was started and the outcome is evidence.
+    pub fn passed(&self, test: usize) -> Option<bool> {
         let place = self.tests.iter().position(|known| *known == test)?;
-        self.ends.get(place)
+        *self.passed.get(place)?
     }
 
     /// Returns the position of the test during which the process ended; `None` if all tests ended.
     pub fn cut(&self) -> Option<usize> {
-        self.ends.iter().position(End::ends_process)
+        self.runs.iter().position(|run| run.ends_process())
     }
 }
 
@@ -112,6 +110,8 @@ pub struct Experiments {
     /// Whether a test passed in a fork after another one. This is only a hint: a fork may find
     /// files that the fork before it left in a folder.
     forked: HashMap<(usize, usize), Option<bool>>,
+    /// The last run of each test, to share with equal runs.
+    last: HashMap<usize, Arc<Run>>,
 }
 
 impl Experiments {
@@ -128,6 +128,11 @@ impl Experiments {
     /// Adds a process that was made.
     pub fn add(&mut self, mut experiment: Experiment) {
         experiment.alone |= !self.is_shared;
+        for (test, run) in experiment.tests.iter().zip(&mut experiment.runs) {
+            let last = self.last.entry(*test).or_insert_with(|| Arc::clone(run));
+            Run::share(run, last);
+            last.clone_from(run);
+        }
         let number = self.made.len();
         let mut hasher = DefaultHasher::new();
         for test in &experiment.tests {
@@ -137,19 +142,15 @@ impl Experiments {
         self.made.push(experiment);
     }
 
-    /// Adds the results of the forks of a process, after the process itself was added. Each test
-    /// has its result, or `None` without a fork.
+    /// Adds the results of the forks of a process, after the process itself was added: whether
+    /// each test passed in its fork, if its outcome is evidence.
     pub fn add_forks(
         &mut self,
         first: usize,
-        forks: impl IntoIterator<Item = (usize, Option<End>)>,
+        forks: impl IntoIterator<Item = (usize, Option<bool>)>,
     ) {
         self.forking.insert(first);
-        for (then, end) in forks {
-            if let Some(end) = end {
-                self.forked.insert((first, then), end.passed());
-            }
-        }
+        self.forked.extend(forks.into_iter().map(|(then, passed)| ((first, then), passed)));
     }
 
     /// Returns whether `then` passed in a fork after `first`. Returns `None` if there was no such
@@ -201,25 +202,56 @@ impl Experiments {
         known.filter(|made| made.alone).chain(of_others)
     }
 
-    /// Returns the results of `test` after the tests `before` it in the first `times` processes;
-    /// `None` where it was not started. With `alone`, only processes that ran alone count.
+    /// Returns the first `times` processes in which `test` came after the tests `before` it. With
+    /// `alone`, only processes that ran alone count.
     ///
     /// # Errors
     /// Returns the processes to make first.
-    pub fn ends(
+    fn repeat(
         &self,
         before: &[usize],
         test: usize,
         times: usize,
         alone: bool,
-    ) -> Result<Vec<Option<&End>>, MissingProcesses> {
+    ) -> Result<Vec<&Experiment>, MissingProcesses> {
         let order = [before, &[test]].concat();
-        let made = self.beginning_with(&order, alone).take(times);
-        let ends: Vec<Option<&End>> = made.map(|made| made.ends.get(before.len())).collect();
-        match times - ends.len() {
-            0 => Ok(ends),
+        let made: Vec<_> = self.beginning_with(&order, alone).take(times).collect();
+        match times - made.len() {
+            0 => Ok(made),
             missing => Err(in_order(&order, missing, alone)),
         }
+    }
+
+    /// Returns the runs of `test` after the tests `before` it in the first `times` processes;
+    /// `None` where it was not started. With `alone`, only processes that ran alone count.
+    ///
+    /// # Errors
+    /// Returns the processes to make first.
+    pub fn runs(
+        &self,
+        before: &[usize],
+        test: usize,
+        times: usize,
+        alone: bool,
+    ) -> Result<Vec<Option<&Arc<Run>>>, MissingProcesses> {
+        let made = self.repeat(before, test, times, alone)?.into_iter();
+        Ok(made.map(|made| made.runs.get(before.len())).collect())
+    }
+
+    /// Returns whether `test` passed in the [runs](Self::runs); `None` where it was not started or
+    /// its outcome is no evidence.
+    ///
+    /// # Errors
+    /// Returns the processes to make first.
+    pub fn passed(
+        &self,
+        before: &[usize],
+        test: usize,
+        times: usize,
+        alone: bool,
+    ) -> Result<Vec<Option<bool>>, MissingProcesses> {
+        let made = self.repeat(before, test, times, alone)?.into_iter();
+        Ok(made.map(|made| made.passed.get(before.len()).copied().flatten()).collect())
     }
 
     /// Returns the first process that ran exactly these tests or began with them. If a test ended
@@ -257,17 +289,17 @@ impl Experiments {
     }
 
     /// Returns the first known failure of `test` after these tests.
-    pub fn failing(&self, before: &[usize], test: usize) -> Option<&End> {
+    pub fn failing(&self, before: &[usize], test: usize) -> Option<&Run> {
         let order = [before, &[test]].concat();
         let made = self.beginning_with(&order, false);
-        made.filter_map(|made| made.ends.get(before.len())).find(|end| !end.outcome.passed())
+        let mut runs = made.filter_map(|made| made.runs.get(before.len()).map(|run| &**run));
+        runs.find(|run| !run.passed())
     }
 
     /// Returns the fewest tests after which `test` passed, or failed if not `passed`. Prefers
     /// processes that ran alone.
     pub fn before(&self, test: usize, passed: bool) -> Option<&[usize]> {
-        let has_outcome =
-            |made: &&Experiment| made.end_of(test).and_then(End::passed) == Some(passed);
+        let has_outcome = |made: &&Experiment| made.passed(test) == Some(passed);
         let before = |made: &'_ Experiment| made.tests.iter().position(|known| *known == test);
         let wanted = self.made.iter().filter(has_outcome);
         let fewest = wanted.min_by_key(|made| (!made.alone, before(made)))?;
@@ -278,8 +310,8 @@ impl Experiments {
     pub fn suspects(&self, among: &[usize]) -> Vec<usize> {
         let mut ends: HashMap<usize, HashSet<bool>> = HashMap::new();
         for made in &self.made {
-            for (test, end) in made.tests.iter().zip(&made.ends) {
-                ends.entry(*test).or_default().extend(end.passed());
+            for (test, passed) in made.tests.iter().zip(&made.passed) {
+                ends.entry(*test).or_default().extend(*passed);
             }
         }
         let both = |test: &usize| ends.get(test).is_some_and(|ends| ends.len() > 1);
@@ -291,20 +323,18 @@ impl Experiments {
     /// alone.
     pub fn failures_after(&self, before: &[usize], test: usize) -> [[usize; 2]; 2] {
         let order = [before, &[test]].concat();
-        let end = |made: &'_ Experiment| made.ends.get(before.len()).and_then(End::passed);
         [false, true].map(|alone| {
-            let made = self.beginning_with(&order, false);
-            counted(made.filter(|made| made.alone == alone).filter_map(end))
+            let made = self.beginning_with(&order, false).filter(|made| made.alone == alone);
+            counted(made.filter_map(|made| *made.passed.get(before.len())?))
         })
     }
 
     /// Returns the same numbers as [`failures_after`](Self::failures_after), for any tests before
     /// it.
     pub fn failures(&self, test: usize) -> [[usize; 2]; 2] {
-        let end = |made: &Experiment| made.end_of(test).and_then(End::passed);
         [false, true].map(|alone| {
-            let made = self.made.iter();
-            counted(made.filter(|made| made.alone == alone).filter_map(end))
+            let made = self.made.iter().filter(|made| made.alone == alone);
+            counted(made.filter_map(|made| made.passed(test)))
         })
     }
 

@@ -12,7 +12,7 @@ mod sets;
 
 use self::cleaners::together;
 use super::detection::Detection;
-use super::experiments::{End, Experiments, MissingProcesses};
+use super::experiments::{Experiments, MissingProcesses};
 use crate::missing::gather;
 
 /// Number of equal outcomes before the search for a cause starts, and number of runs that confirm
@@ -331,10 +331,9 @@ impl<'a> RoleSearch<'a> {
         times: usize,
         alone: bool,
     ) -> Result<Agreement, MissingProcesses> {
-        let ends = self.experiments.ends(before, self.test, times, alone)?;
-        let known = ends.into_iter().flatten().filter_map(End::passed);
+        let known = self.experiments.passed(before, self.test, times, alone)?;
         let [mut failed, mut all] = [0, 0];
-        for passed in known {
+        for passed in known.into_iter().flatten() {
             all += 1;
             failed += u64::from(!passed);
         }

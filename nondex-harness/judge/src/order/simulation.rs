@@ -6,7 +6,8 @@ use nondex_core::Outcome;
 
 use crate::simulation;
 
-use super::experiments::{End, Experiment, Experiments, MissingProcesses, ProcessPlan};
+use super::experiments::{Experiment, Experiments, MissingProcesses, ProcessPlan};
+use crate::run::Run;
 
 /// Effect of a simulated test on the state, and its outcome.
 pub(crate) type Body = Box<dyn Fn(&mut BTreeSet<&'static str>) -> Outcome>;
@@ -28,19 +29,14 @@ pub(crate) fn settle<T>(
         if experiments.is_shared() && !missing.alone {
             state.insert(OTHERS);
         }
-        let mut ends = Vec::new();
+        let mut runs = Vec::new();
         for test in &tests {
-            ends.push(End {
-                outcome: bodies[*test](&mut state),
-                failure: None,
-                output: None,
-                explanation: None,
-                has_choices: false,
-            });
-            if ends.last().is_some_and(End::ends_process) {
+            runs.push(Run::ended(bodies[*test](&mut state)));
+            if runs.last().is_some_and(Run::ends_process) {
                 break;
             }
         }
-        experiments.add(Experiment { tests, ends, alone: missing.alone });
+        let passed = |_, run: &Run| Some(run.passed());
+        experiments.add(Experiment::new(tests, runs, missing.alone, passed));
     })
 }

@@ -1,13 +1,15 @@
 //! Tests whose outcome depends on choices or chance, not on the tests before them.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use nondex_core::Level;
 
 use crate::campaign::order::Processes;
 use crate::judge::order::draws::{MORE_SEEDS, SEEDS};
 use crate::judge::order::experiments::MissingProcesses;
-use crate::judge::order::{Dependence, Draws, End, Experiments, draws};
+use crate::judge::order::{Dependence, Draws, Experiments, draws};
+use crate::judge::run::Run;
 
 /// Number of times that a test must fail under a seed after the others, and pass alone.
 pub(super) const REPETITIONS: usize = 3;
@@ -21,7 +23,8 @@ pub(super) struct Chance {
     pub(super) failures: [u64; 2],
     /// First seed under which choices make it fail alone; `None` if it fails in canonical order.
     pub(super) seed: Option<u64>,
-    pub(super) end: Option<End>,
+    /// A run in which it fails.
+    pub(super) run: Option<Run>,
 }
 
 /// The processes of one binary under each seed, and their results.
@@ -53,19 +56,19 @@ impl<'p, 'a> Seeded<'p, 'a> {
         self.made.entry((level, seed)).or_insert_with(|| Experiments::new(is_shared))
     }
 
-    /// Returns the end of a test after these tests under each of the seeds that were tried.
-    fn ends(&self, before: &[usize], test: usize) -> impl Iterator<Item = (u64, &End)> {
+    /// Returns the run of a test after these tests under each of the seeds that were tried.
+    fn runs(&self, before: &[usize], test: usize) -> impl Iterator<Item = (u64, &Arc<Run>)> {
         let made = self.made.iter().filter(|((level, _), _)| *level == Level::Std);
         made.filter_map(move |((_, seed), experiments)| {
-            let ends = experiments.ends(before, test, 1, false).ok()?;
-            Some((*seed, ends[0]?))
+            Some((*seed, experiments.runs(before, test, 1, false).ok()?[0]?))
         })
     }
 
     /// Returns the number of seeds under which a test had this outcome after these tests, and of
     /// all.
     fn count_of(&self, before: &[usize], test: usize, passes: bool) -> [u64; 2] {
-        let known = self.ends(before, test).filter_map(|(_, end)| end.passed());
+        let runs = self.runs(before, test);
+        let known = runs.filter_map(|(_, run)| self.processes.passed(test, run));
         known.fold([0, 0], |[count, all], passed| [count + u64::from(passed == passes), all + 1])
     }
 
@@ -74,7 +77,7 @@ impl<'p, 'a> Seeded<'p, 'a> {
     pub(super) fn drawn(&mut self, suspects: &[(usize, Dependence)]) -> Vec<Chance> {
         let has_choices = |order: &[usize]| {
             let made = self.canonical.first(order).ok();
-            made.is_some_and(|made| made.ends.iter().any(|end| end.has_choices))
+            made.is_some_and(|made| made.runs.iter().any(|run| run.has_choices()))
         };
         let after =
             |test: usize, dependence: &Dependence| [&dependence.sets[0][..], &[test]].concat();
@@ -116,8 +119,8 @@ impl<'p, 'a> Seeded<'p, 'a> {
     /// Returns the tests that fail alone in canonical order and pass alone under some seed.
     pub(super) fn failing_by_chance(&mut self, failing: &[usize]) -> Vec<Chance> {
         let has_choices = |test: &usize| {
-            let alone = self.canonical.ends(&[], *test, 1, false).ok();
-            alone.is_some_and(|ends| ends[0].is_some_and(|end| end.has_choices))
+            let alone = self.canonical.runs(&[], *test, 1, false).ok();
+            alone.is_some_and(|runs| runs[0].is_some_and(|run| run.has_choices()))
         };
         let mut open: Vec<usize> = failing.iter().copied().filter(has_choices).collect();
         let mut decided = Vec::new();
@@ -141,9 +144,7 @@ impl<'p, 'a> Seeded<'p, 'a> {
     /// Returns whether a test fails alone under some seed.
     pub(super) fn fails_alone(&mut self, test: usize) -> bool {
         (0..MORE_SEEDS).any(|seed| {
-            let passed = self.answer(seed, |known| {
-                Ok(known.ends(&[], test, 1, false)?[0].and_then(End::passed))
-            });
+            let passed = self.answer(seed, |known| Ok(known.passed(&[], test, 1, false)?[0]));
             passed.flatten() == Some(false)
         })
     }
@@ -152,25 +153,27 @@ impl<'p, 'a> Seeded<'p, 'a> {
     /// in canonical order. Choices decide if the other outcome repeats under its seed; otherwise
     /// chance does.
     pub(super) fn chance(&mut self, test: usize, passes: bool) -> Chance {
+        let processes = self.processes;
+        let is_other = |run: &Run| processes.passed(test, run) == Some(!passes);
         let other = self
-            .ends(&[], test)
-            .find(|(_, end)| end.passed() == Some(!passes))
-            .map(|(seed, end)| (seed, end.clone()));
-        let is_chosen = other.as_ref().is_some_and(|(seed, end)| {
+            .runs(&[], test)
+            .find(|(_, run)| is_other(run))
+            .map(|(seed, run)| (seed, Run::clone(run)));
+        let is_chosen = other.as_ref().is_some_and(|(seed, run)| {
             let again = self.answer(*seed, |known| {
-                let ends = known.ends(&[], test, REPETITIONS, false)?;
-                Ok(ends.into_iter().flatten().all(|end| end.passed() == Some(!passes)))
+                let runs = known.runs(&[], test, REPETITIONS, false)?;
+                Ok(runs.into_iter().flatten().all(|run| is_other(run)))
             });
-            end.has_choices && again != Some(false)
+            run.has_choices() && again != Some(false)
         });
-        let (seed, end) =
+        let (seed, run) =
             if passes { other.unzip() } else { (None, self.canonical.failing(&[], test).cloned()) };
         Chance {
             test,
             is_chosen,
             failures: self.count_of(&[], test, false),
             seed: seed.filter(|_| is_chosen),
-            end,
+            run,
         }
     }
 }

@@ -9,7 +9,8 @@ use super::chance::{Chance, REPETITIONS, Seeded};
 use crate::campaign::order::Processes;
 use crate::campaign::race::Use;
 use crate::campaign::state::PLACE;
-use crate::judge::order::{Dependence, End, Limits, OrderConclusion, conclude, detect};
+use crate::judge::order::{Dependence, Limits, OrderConclusion, conclude, detect};
+use crate::judge::run::Run;
 use crate::report::Culprit;
 use crate::report::judged::culprits;
 
@@ -30,7 +31,8 @@ pub(super) struct Crossed {
     pub(super) seed: u64,
     /// The calls whose choices suffice, in this order of tests.
     pub(super) choices: Vec<Culprit>,
-    pub(super) end: Option<End>,
+    /// A run in which it fails.
+    pub(super) run: Option<Run>,
 }
 
 impl OrderCampaign<'_> {
@@ -44,10 +46,10 @@ impl OrderCampaign<'_> {
         uses: &[Use<'_>],
     ) -> (Vec<Crossed>, Vec<Chance>) {
         let (mut found, mut chances) = (Vec::new(), Vec::new());
-        let mut ends = seeded.canonical.made().iter().flat_map(|made| &made.ends);
+        let mut runs = seeded.canonical.made().iter().flat_map(|made| &made.runs);
         let pairs = suspicious(uses);
         let tests = seeded.processes.tests.len();
-        if tests < 2 || !ends.any(|end| end.has_choices) {
+        if tests < 2 || !runs.any(|run| run.has_choices()) {
             return (found, chances);
         }
         // A test may restore the value from before in canonical order, such as a count of zero.
@@ -87,14 +89,14 @@ impl OrderCampaign<'_> {
                         continue;
                     }
                     let known = seeded.experiments(level, seed);
-                    let end = known.failing(&dependence.sets[0], test).cloned();
+                    let run = known.failing(&dependence.sets[0], test).cloned();
                     found.push(Crossed {
                         choices: self.choices(&drawn, &dependence, test),
                         test,
                         dependence,
                         level,
                         seed,
-                        end,
+                        run,
                     });
                 }
             }
@@ -110,7 +112,7 @@ impl OrderCampaign<'_> {
         let fails = |selection: Selection| {
             let spec = spec.clone().with_selection(selection);
             let run = drawn.run(PLACE, &order, &spec)?.pop()?;
-            Some(drawn.end(test, run, false).passed() == Some(false))
+            Some(drawn.passed(test, &run) == Some(false))
         };
         let runs = drawn.run(PLACE, &order, &spec).unwrap_or_default();
         let mut known: BTreeMap<&Site, (usize, &PointRecord)> = BTreeMap::new();

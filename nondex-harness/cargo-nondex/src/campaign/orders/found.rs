@@ -1,5 +1,6 @@
 //! Results of the search in one binary.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use nondex_core::Level;
@@ -9,7 +10,8 @@ use super::crossed::Crossed;
 
 use crate::campaign::order::Processes;
 use crate::judge::order::experiments::Experiments;
-use crate::judge::order::{Dependence, Detection, End, OrderConclusion};
+use crate::judge::order::{Dependence, Detection, OrderConclusion};
+use crate::judge::run::Run;
 use crate::judge::verdict::Fact;
 use crate::report::judged::{self, order};
 use crate::report::schema::TriedOrder;
@@ -19,8 +21,8 @@ use crate::report::{TestReport, Verdict};
 pub(super) struct BinaryResult {
     /// Tests whose outcome changes when they run twice.
     pub(super) repeated: Vec<usize>,
-    /// End of each test alone.
-    pub(super) alone: Vec<Option<End>>,
+    /// Run of each test alone.
+    pub(super) alone: Vec<Option<Arc<Run>>>,
     /// Conclusions about the tests whose outcome differs in some order.
     pub(super) suspects: Vec<Suspect>,
     /// Tests without a conclusion, because the search was stopped.
@@ -62,7 +64,7 @@ impl BinaryResult {
                 Some(seed) => options.seed_spec(&report.name, Level::Std, seed),
                 None => processes.spec(test),
             };
-            order::fail(&mut report, suite, &spec, chance.end.as_ref(), &options);
+            order::fail(&mut report, suite, &spec, chance.run.as_ref(), &options);
             if chance.is_chosen {
                 order::decided_by_choices(&mut report, chance.failures);
             } else {
@@ -76,11 +78,10 @@ impl BinaryResult {
             let spec = options
                 .seed_spec(&report.name, crossed.level, crossed.seed)
                 .after(before.map(|test| names[*test].to_owned()).collect());
-            order::fail(&mut report, suite, &spec, crossed.end.as_ref(), &options);
+            order::fail(&mut report, suite, &spec, crossed.run.as_ref(), &options);
             order::crossed(&mut report, crossed.choices.clone());
             return report;
         }
-        let alone = self.alone[test].as_ref();
         match suspect.map(|suspect| &suspect.conclusion) {
             Some(OrderConclusion::Dependent(dependence)) => {
                 order::dependent(&mut report, dependence, names, &options);
@@ -93,9 +94,9 @@ impl BinaryResult {
                 fail(&mut report, before);
             }
             _ if !self.is_settled(test) => {
-                report.notes.extend(self.so_far(test));
+                report.notes.extend(self.so_far(processes, test));
             }
-            _ => match alone.and_then(End::passed) {
+            _ => match self.passed_alone(processes, test) {
                 Some(true) => {
                     report.rule(Fact::Passes);
                     if self.detection.unknown.contains(&test) {
@@ -116,9 +117,10 @@ impl BinaryResult {
                     fail(&mut report, &[]);
                 }
                 None => {
-                    if let Some(explanation) = alone.and_then(|end| end.explanation.as_ref()) {
+                    let run = self.alone[test].as_ref();
+                    if let Some(explanation) = run.and_then(|run| options.explanation(run)) {
                         fail(&mut report, &[]);
-                        order::explained(&mut report, explanation);
+                        order::explained(&mut report, &explanation);
                     }
                 }
             },
@@ -141,9 +143,14 @@ impl BinaryResult {
         self.is_tried && !self.open.contains(&test)
     }
 
+    /// Returns whether a test passes alone, if its run alone is evidence.
+    fn passed_alone(&self, processes: &Processes<'_>, test: usize) -> Option<bool> {
+        processes.passed(test, self.alone[test].as_ref()?)
+    }
+
     /// Returns a note with what is known about an undecided test.
-    fn so_far(&self, test: usize) -> Option<String> {
-        let passes = self.alone[test].as_ref().and_then(End::passed)?;
+    fn so_far(&self, processes: &Processes<'_>, test: usize) -> Option<String> {
+        let passes = self.passed_alone(processes, test)?;
         let alone = if passes { "passes" } else { "fails" };
         Some(if self.open.contains(&test) {
             format!(

@@ -1,6 +1,7 @@
 //! The search in one binary: tests alone, in pairs and in orders, and the conclusions. When it is
 //! stopped, each step uses the results until now.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use nondex_core::Outcome;
@@ -16,9 +17,10 @@ use crate::judge::certainty::ENOUGH_FAILURES;
 use crate::judge::missing::gather;
 use crate::judge::order::experiments::{Experiment, Experiments};
 use crate::judge::order::{
-    Dependence, Detection, End, Limits, OrderConclusion, beginnings, conclude, detect,
-    not_idempotent, pairs, settled,
+    Dependence, Detection, Limits, OrderConclusion, beginnings, conclude, detect, not_idempotent,
+    pairs, settled,
 };
+use crate::judge::run::Run;
 use crate::report::listing::plural;
 use crate::report::schema::TriedOrder;
 
@@ -37,7 +39,7 @@ impl OrderCampaign<'_> {
         let id = &processes.suite.binary.id;
         let all: Vec<usize> = (0..names.len()).collect();
         each_alone(processes, &all, experiments);
-        let alone = ends_alone(&all, experiments);
+        let alone = runs_alone(&all, experiments);
         let mut ending = ending(&alone);
         let suite = self.suite_time(processes, &ending, experiments);
         let (tried, has_pairs) = self.pairs(processes, &alone, (requested, suite), experiments);
@@ -47,8 +49,8 @@ impl OrderCampaign<'_> {
             let hung = experiments.first(order).ok().and_then(Experiment::hung);
             ending.extend(hung.filter(|test| !ending.contains(test)));
         }
-        let passes =
-            |test: &&usize| alone[**test].as_ref().is_some_and(|end| end.passed() == Some(true));
+        let passed_alone = |test: &usize| processes.passed(*test, alone[*test].as_ref()?);
+        let passes = |test: &&usize| passed_alone(test) == Some(true);
         let passing: Vec<usize> = all.iter().filter(passes).copied().collect();
         let mut uses = race::uses(processes, states, &passing);
         let planned = self.order_options.planned(names, &race::sharers(&uses));
@@ -63,8 +65,9 @@ impl OrderCampaign<'_> {
         uses.retain(|used| !detection.cutting.contains(&used.test));
         detection.orders.extend(tried);
         let fails = |test: &usize| {
-            let fails_alone = alone[*test].as_ref().and_then(End::passed) == Some(false);
-            fails_alone && !ending.contains(test) && !detection.has_passed(*test, experiments)
+            passed_alone(test) == Some(false)
+                && !ending.contains(test)
+                && !detection.has_passed(*test, experiments)
         };
         let failing: Vec<usize> = requested.iter().copied().filter(fails).collect();
         if !failing.is_empty() {
@@ -114,13 +117,13 @@ impl OrderCampaign<'_> {
         let failing: Vec<usize> = failing.into_iter().filter(|test| !depends(test)).collect();
         chances.extend(seeded.failing_by_chance(&failing));
         let _ = processes.answer(experiments, |experiments| {
-            let ends = |test: &usize| experiments.ends(&[], *test, ENOUGH_FAILURES, false);
-            gather(failing.iter().map(|test| ends(test).map(|_| ())))
+            let runs = |test: &usize| experiments.runs(&[], *test, ENOUGH_FAILURES, false);
+            gather(failing.iter().map(|test| runs(test).map(|_| ())))
         });
         let found = BinaryResult {
             repeated: repeated.unwrap_or_default(),
             // Computed again, because later runs without concurrent processes take precedence.
-            alone: ends_alone(&all, experiments),
+            alone: runs_alone(&all, experiments),
             suspects,
             open,
             is_tried,
@@ -163,15 +166,15 @@ impl OrderCampaign<'_> {
     fn pairs(
         &self,
         processes: &Processes<'_>,
-        alone: &[Option<End>],
+        alone: &[Option<Arc<Run>>],
         (requested, suite): (&[usize], Option<Duration>),
         experiments: &mut Experiments,
     ) -> (Vec<Vec<usize>>, bool) {
         let id = &processes.suite.binary.id;
         // Each pair of a test that hangs would take the whole time limit.
         let hangs = |test: &usize| {
-            let end = alone[*test].as_ref();
-            end.is_some_and(|end| end.outcome == Outcome::TimedOut)
+            let run = alone[*test].as_ref();
+            run.is_some_and(|run| run.outcome == Outcome::TimedOut)
         };
         let tests: Vec<usize> = (0..alone.len()).filter(|test| !hangs(test)).collect();
         let hanging = alone.len() - tests.len();
@@ -234,13 +237,13 @@ impl OrderCampaign<'_> {
 fn each_alone(processes: &Processes<'_>, tests: &[usize], experiments: &mut Experiments) {
     let _ = processes.answer(experiments, |experiments| {
         experiments.each(tests.iter().map(|test| [*test]))?;
-        let ends = ends_alone(tests, experiments);
-        let failing = tests.iter().zip(&ends).filter(|(_, end)| {
+        let runs = runs_alone(tests, experiments);
+        let failing = tests.iter().zip(&runs).filter(|(test, run)| {
             // A test that hangs would take the time limit again.
-            let end = end.as_ref().filter(|end| end.outcome != Outcome::TimedOut);
-            end.is_some_and(|end| end.passed() == Some(false))
+            let run = run.as_ref().filter(|run| run.outcome != Outcome::TimedOut);
+            run.is_some_and(|run| processes.passed(**test, run) == Some(false))
         });
-        gather(failing.map(|(test, _)| experiments.ends(&[], *test, 1, true).map(|_| ())))
+        gather(failing.map(|(test, _)| experiments.runs(&[], *test, 1, true).map(|_| ())))
             .map(|_| ())
     });
 }
@@ -255,7 +258,7 @@ fn tried_orders(
     let name = |test: &usize| names[*test].to_owned();
     let tried = |order: &Vec<usize>| {
         let made = experiments.first(order).ok()?;
-        let failed = order.iter().zip(&made.ends).filter(|(_, end)| !end.outcome.passed());
+        let failed = order.iter().zip(&made.runs).filter(|(_, run)| !run.passed());
         let ended = made.cut().and_then(|cut| order.get(cut));
         Some(TriedOrder {
             binary: processes.suite.binary.id.clone(),
@@ -269,18 +272,16 @@ fn tried_orders(
     detection.orders.iter().filter(is_of_all).filter_map(tried).collect()
 }
 
-/// Returns how each of these tests ends alone, as far as that is known.
-fn ends_alone(tests: &[usize], experiments: &Experiments) -> Vec<Option<End>> {
-    let end = |test: &usize| experiments.ends(&[], *test, 1, false).ok()?[0].cloned();
-    tests.iter().map(end).collect()
+/// Returns the run of each of these tests alone, as far as it was made.
+fn runs_alone(tests: &[usize], experiments: &Experiments) -> Vec<Option<Arc<Run>>> {
+    let run = |test: &usize| experiments.runs(&[], *test, 1, false).ok()?[0].cloned();
+    tests.iter().map(run).collect()
 }
 
-/// Returns the tests that end their process alone, given how each test ends alone.
-fn ending(alone: &[Option<End>]) -> Vec<usize> {
-    let ends = alone.iter().enumerate();
-    ends.filter(|(_, end)| end.as_ref().is_some_and(End::ends_process))
-        .map(|(test, _)| test)
-        .collect()
+/// Returns the tests that end their process alone, given the run of each test alone.
+fn ending(alone: &[Option<Arc<Run>>]) -> Vec<usize> {
+    let ends = |test: &usize| alone[*test].as_ref().is_some_and(|run| run.ends_process());
+    (0..alone.len()).filter(ends).collect()
 }
 
 /// Returns what these orders show, and whether all were run. If stopped, uses the results so far.

@@ -7,8 +7,9 @@ use super::{notes, reproduce};
 use crate::judge::Options;
 use crate::judge::chance;
 use crate::judge::isolation::{Interference, Reason};
-use crate::judge::order::{AfterOthers, Dependence, End, OrderConclusion};
+use crate::judge::order::{AfterOthers, Dependence, OrderConclusion};
 use crate::judge::prerequisite::Explanation;
+use crate::judge::run::Run;
 use crate::judge::verdict::Fact;
 use crate::project::Suite;
 use crate::report::id;
@@ -181,12 +182,12 @@ pub fn fail(
     report: &mut TestReport,
     suite: &Suite,
     spec: &RunSpec,
-    end: Option<&End>,
+    run: Option<&Run>,
     options: &Options,
 ) {
-    let failure = failure(&report.id, spec, end);
+    let failure = failure(&report.id, spec, run);
     report.reproduce = Some(reproduce::command(&report.id, &failure, options));
-    report.output = end.and_then(|end| end.output.clone());
+    report.output = run.filter(|run| !run.passed()).and_then(|run| run.output.clone());
     let mut replay = reproduce::replay(failure.id.clone(), suite, options);
     if let Some(tests) = spec.interleaving() {
         replay.spec = replay.spec.interleaved(tests.clone());
@@ -229,8 +230,8 @@ pub fn racing(report: &mut TestReport, race: Race) {
     report.race = Some(race);
 }
 
-fn failure(test_id: &str, spec: &RunSpec, end: Option<&End>) -> FailureReport {
-    let outcome = end.map_or(Outcome::Failed, |end| end.outcome.clone());
-    let failure = end.and_then(|end| end.failure.clone());
+fn failure(test_id: &str, spec: &RunSpec, run: Option<&Run>) -> FailureReport {
+    let outcome = run.map_or(Outcome::Failed, |run| run.outcome.clone());
+    let failure = run.and_then(|run| run.failure.clone());
     FailureReport::of(id::of(test_id, spec), spec, outcome, failure)
 }

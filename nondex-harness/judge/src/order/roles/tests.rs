@@ -84,7 +84,7 @@ fn made(
         }));
     }
     settle(bodies, &mut experiments, |experiments| {
-        gather((0..tests).map(|test| experiments.ends(&[], test, 1, false).map(|_| ())))
+        gather((0..tests).map(|test| experiments.runs(&[], test, 1, false).map(|_| ())))
     });
     let detection =
         settle(bodies, &mut experiments, |experiments| detect(&planned, &[], experiments));
