@@ -4,11 +4,11 @@ mod answers;
 
 use nondex_core::{Level, Outcome, RunSpec, Selection, Source};
 use std::cell::RefCell;
-use std::collections::HashMap;
 
 pub use self::answers::Answer;
 use super::missing::{Missing, Purpose, Spent};
 use super::run::Run;
+use super::store::Store;
 use super::timing::has_timing;
 
 /// All runs of one test.
@@ -17,11 +17,9 @@ use super::timing::has_timing;
 /// each batch, so this keeps a campaign with thousands of seeds cheap.
 #[derive(Clone, Debug, Default)]
 pub struct Evidence {
-    runs: Vec<(RunSpec, Vec<Run>)>,
-    /// Indices into `runs` of the specs with this key.
-    places: HashMap<Key, Vec<usize>>,
+    runs: Store<Key, (RunSpec, Vec<Run>)>,
     /// Cache: the index into `runs` of the spec that represents a spec without runs.
-    implied: RefCell<HashMap<Key, Vec<(RunSpec, usize)>>>,
+    implied: RefCell<Store<Key, (RunSpec, usize)>>,
     /// Whether the output of a failing clean run is stored, and whether that of another failing run
     /// is. The replayed run is usually the first of its kind.
     has_output: [bool; 2],
@@ -106,40 +104,40 @@ impl Evidence {
             run = run.timed_out();
         }
         // Usually it reached the same points as the clean run or the previous run: share them.
-        let ends = [self.runs.first(), self.runs.last()];
+        let ends = [self.runs.made.first(), self.runs.made.last()];
         for known in ends.into_iter().flatten().flat_map(|(_, runs)| runs) {
             run.share_parts(known);
         }
         if !self.is_timed && has_timing(&run) {
             self.is_timed = true;
-            self.implied.get_mut().clear();
+            *self.implied.get_mut() = Store::default();
         }
         self.is_uncontrolled |= run.sources.contains(&Source::RandomFile);
         let place = self.place(&spec);
         let cut = place.and_then(|place| Some((place, self.cut_short(place, &run)?)));
         if let Some((place, number)) = cut {
             self.replaced += 1;
-            if self.runs[place].1[number].output.take().is_some() {
+            if self.runs.made[place].1[number].output.take().is_some() {
                 self.has_output[usize::from(!spec.is_clean())] = false;
             }
             self.keep_output(&spec, Some(place), &mut run);
-            self.runs[place].1[number] = run;
-            self.implied.get_mut().clear();
+            self.runs.made[place].1[number] = run;
+            *self.implied.get_mut() = Store::default();
             return;
         }
         self.keep_output(&spec, place, &mut run);
         match place {
             Some(place) => {
-                let mut earlier = self.runs[place].1.iter().filter(|run| !run.has_no_outcome());
+                let mut earlier =
+                    self.runs.made[place].1.iter().filter(|run| !run.has_no_outcome());
                 let is_other = earlier.any(|earlier| earlier.passed() != run.passed());
                 self.is_contradicted |= is_other && !run.has_no_outcome();
-                self.runs[place].1.push(run);
+                self.runs.made[place].1.push(run);
                 // It may contradict the first run, which then no longer represents others.
-                self.implied.get_mut().clear();
+                *self.implied.get_mut() = Store::default();
             }
             None => {
-                self.places.entry(key(&spec)).or_default().push(self.runs.len());
-                self.runs.push((spec, vec![run]));
+                self.runs.add([key(&spec)], (spec, vec![run]));
             }
         }
     }
@@ -157,7 +155,7 @@ impl Evidence {
     /// Returns the index of the first run at `place` that a shorter time limit ended than `run`
     /// had.
     fn cut_short(&self, place: usize, run: &Run) -> Option<usize> {
-        let mut runs = self.runs[place].1.iter();
+        let mut runs = self.runs.made[place].1.iter();
         runs.position(|earlier| earlier.outcome == Outcome::TimedOut && earlier.limit < run.limit)
     }
 
@@ -169,16 +167,16 @@ impl Evidence {
         }
         if run.passed() && matches!(spec.selection(), Some(Selection::Except(_))) {
             let new = match place {
-                Some(place) => (place, self.runs[place].1.len()),
-                None => (self.runs.len(), 0),
+                Some(place) => (place, self.runs.made[place].1.len()),
+                None => (self.runs.made.len(), 0),
             };
             if let Some((place, earlier)) = self.rest.replace(new) {
-                self.runs[place].1[earlier].output = None;
+                self.runs.made[place].1[earlier].output = None;
             }
             return;
         }
         // Two runs of one spec with different output are compared later: keep both.
-        let first = place.map(|place| &self.runs[place].1[..]);
+        let first = place.map(|place| &self.runs.made[place].1[..]);
         if let Some([first]) = first
             && first.output.is_some()
             && first.written != run.written
@@ -196,7 +194,8 @@ impl Evidence {
     }
 
     fn place(&self, spec: &RunSpec) -> Option<usize> {
-        self.places.get(&key(spec))?.iter().copied().find(|&place| self.runs[place].0 == *spec)
+        let mut places = self.runs.places(&key(spec)).iter().copied();
+        places.find(|place| self.runs.made[*place].0 == *spec)
     }
 
     /// Adds the runs that were made; skips `None`.
@@ -210,12 +209,12 @@ impl Evidence {
 
     /// Returns every run with its spec.
     pub fn all(&self) -> impl Iterator<Item = (&RunSpec, &Run)> {
-        self.runs.iter().flat_map(|(spec, runs)| runs.iter().map(move |run| (spec, run)))
+        self.runs.made.iter().flat_map(|(spec, runs)| runs.iter().map(move |run| (spec, run)))
     }
 
     /// Returns the number of runs, including those that were replaced.
     pub fn count(&self) -> usize {
-        self.runs.iter().map(|(_, runs)| runs.len()).sum::<usize>() + self.replaced
+        self.runs.made.iter().map(|(_, runs)| runs.len()).sum::<usize>() + self.replaced
     }
 
     /// Returns a copy without the runs for which `is_left_out` holds.
@@ -231,8 +230,8 @@ impl Evidence {
     /// same runs.
     pub fn with_outcomes(&self, outcome: impl Fn(&Run) -> Outcome) -> Self {
         let mut judged = self.clone();
-        judged.implied.get_mut().clear();
-        for run in judged.runs.iter_mut().flat_map(|(_, runs)| runs) {
+        *judged.implied.get_mut() = Store::default();
+        for run in judged.runs.made.iter_mut().flat_map(|(_, runs)| runs) {
             run.outcome = outcome(run);
         }
         judged
@@ -253,12 +252,12 @@ impl Evidence {
 
     /// Returns each spec with its runs.
     pub fn specs(&self) -> impl Iterator<Item = (&RunSpec, &[Run])> {
-        self.runs.iter().map(|(spec, runs)| (spec, runs.as_slice()))
+        self.runs.made.iter().map(|(spec, runs)| (spec, runs.as_slice()))
     }
 
     /// Returns the runs of exactly this spec.
     pub fn of(&self, spec: &RunSpec) -> &[Run] {
-        self.place(spec).map_or(&[], |place| &self.runs[place].1)
+        self.place(spec).map_or(&[], |place| &self.runs.made[place].1)
     }
 }
 

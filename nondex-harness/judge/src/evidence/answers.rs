@@ -62,9 +62,7 @@ impl Evidence {
     /// # Errors
     /// Returns the runs to make first.
     pub fn repeat(&self, spec: &RunSpec, times: usize) -> Result<&[Run], Missing> {
-        let made = self.answer(spec).map_or(spec, |answer| answer.spec);
-        let runs = self.of(made);
-        runs.get(..times).ok_or_else(|| Missing::new(vec![made.clone(); times - runs.len()]))
+        self.made(self.answer(spec).map_or(spec, |answer| answer.spec), times)
     }
 
     /// Returns the first `times` runs of exactly this spec, even if another one makes the same
@@ -111,7 +109,7 @@ impl Evidence {
     fn answer(&self, spec: &RunSpec) -> Option<Answer<'_>> {
         let exact = self.place(spec);
         let place = exact.or_else(|| self.implying(spec))?;
-        let (made, runs) = &self.runs[place];
+        let (made, runs) = &self.runs.made[place];
         Some(Answer { spec: made, run: &runs[0], implied: exact.is_none() })
     }
 
@@ -122,11 +120,11 @@ impl Evidence {
         }
         let key = key(spec);
         let mut implied = self.implied.borrow_mut();
-        let known = implied.get(&key).into_iter().flatten();
-        if let Some((_, place)) = known.into_iter().find(|(known, _)| known == spec) {
+        let mut known = implied.places(&key).iter().map(|place| &implied.made[*place]);
+        if let Some((_, place)) = known.find(|(known, _)| known == spec) {
             return Some(*place);
         }
-        let place = self.runs.iter().position(|(made, runs)| {
+        let place = self.runs.made.iter().position(|(made, runs)| {
             let outcome = &runs[0].outcome;
             let is_whole = runs[0].complete
                 && matches!(outcome, Outcome::Passed | Outcome::Failed)
@@ -135,7 +133,7 @@ impl Evidence {
                 && (!self.chooses_timing(spec) || are_scheduled_alike(made, spec))
                 && decide_alike(made, spec, &runs[0])
         })?;
-        implied.entry(key).or_default().push((spec.clone(), place));
+        implied.add([key], (spec.clone(), place));
         Some(place)
     }
 }

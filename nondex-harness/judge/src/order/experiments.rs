@@ -11,6 +11,7 @@ use nondex_core::Outcome;
 
 use crate::missing::{Missing, gather};
 use crate::run::Run;
+use crate::store::Store;
 
 /// What a process runs. Tests are numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,9 +101,8 @@ impl Experiment {
 /// Processes of one binary.
 #[derive(Clone, Debug, Default)]
 pub struct Experiments {
-    made: Vec<Experiment>,
-    /// Indices into `made` of the processes that begin with the tests of this hash.
-    beginnings: HashMap<u64, Vec<usize>>,
+    /// The processes, each found by the hash of each of its beginnings.
+    processes: Store<u64, Experiment>,
     /// Whether other processes run at the same time, except for requests to run alone.
     is_shared: bool,
     /// Tests that ran first in a process with forks.
@@ -133,13 +133,8 @@ impl Experiments {
             Run::share(run, last);
             last.clone_from(run);
         }
-        let number = self.made.len();
-        let mut hasher = DefaultHasher::new();
-        for test in &experiment.tests {
-            test.hash(&mut hasher);
-            self.beginnings.entry(hasher.finish()).or_default().push(number);
-        }
-        self.made.push(experiment);
+        let beginnings: Vec<u64> = beginnings(&experiment.tests).collect();
+        self.processes.add(beginnings, experiment);
     }
 
     /// Adds the results of the forks of a process, after the process itself was added: whether
@@ -180,23 +175,23 @@ impl Experiments {
 
     /// Returns the processes in the order in which they were made.
     pub fn made(&self) -> &[Experiment] {
-        &self.made
+        &self.processes.made
     }
 
     /// Returns the number of processes that were made.
     pub fn count(&self) -> usize {
-        self.made.len()
+        self.made().len()
     }
 
     /// Returns the processes that began with these tests, in the order in which they were made.
     /// Those that ran alone come first; with `alone` there are no others.
     fn beginning_with(&self, tests: &[usize], alone: bool) -> impl Iterator<Item = &Experiment> {
-        let mut hasher = DefaultHasher::new();
-        tests.iter().for_each(|test| test.hash(&mut hasher));
-        let numbers = self.beginnings.get(&hasher.finish()).into_iter().flatten();
+        let places = beginnings(tests).last().map(|beginning| self.processes.places(&beginning));
         // Different tests may have the same hash.
-        let known = numbers
-            .map(|number| &self.made[*number])
+        let known = places
+            .unwrap_or_default()
+            .iter()
+            .map(|place| &self.made()[*place])
             .filter(move |made| made.tests.starts_with(tests));
         let of_others = known.clone().filter(move |made| !made.alone && !alone);
         known.filter(|made| made.alone).chain(of_others)
@@ -267,7 +262,7 @@ impl Experiments {
         let made = first(false)?;
         let is_doubtful = |cut: usize| {
             let test = made.tests[cut];
-            let mut known = self.made.iter().filter(|made| made.alone);
+            let mut known = self.made().iter().filter(|made| made.alone);
             cut < tests.len()
                 && !known.any(|known| known.cut().is_some_and(|cut| known.tests[cut] == test))
         };
@@ -301,7 +296,7 @@ impl Experiments {
     pub fn before(&self, test: usize, passed: bool) -> Option<&[usize]> {
         let has_outcome = |made: &&Experiment| made.passed(test) == Some(passed);
         let before = |made: &'_ Experiment| made.tests.iter().position(|known| *known == test);
-        let wanted = self.made.iter().filter(has_outcome);
+        let wanted = self.made().iter().filter(has_outcome);
         let fewest = wanted.min_by_key(|made| (!made.alone, before(made)))?;
         Some(&fewest.tests[..before(fewest)?])
     }
@@ -309,7 +304,7 @@ impl Experiments {
     /// Returns the tests of `among` that passed in some process and failed in another.
     pub fn suspects(&self, among: &[usize]) -> Vec<usize> {
         let mut ends: HashMap<usize, HashSet<bool>> = HashMap::new();
-        for made in &self.made {
+        for made in self.made() {
             for (test, passed) in made.tests.iter().zip(&made.passed) {
                 ends.entry(*test).or_default().extend(*passed);
             }
@@ -333,7 +328,7 @@ impl Experiments {
     /// it.
     pub fn failures(&self, test: usize) -> [[usize; 2]; 2] {
         [false, true].map(|alone| {
-            let made = self.made.iter().filter(|made| made.alone == alone);
+            let made = self.made().iter().filter(|made| made.alone == alone);
             counted(made.filter_map(|made| made.passed(test)))
         })
     }
@@ -343,6 +338,14 @@ impl Experiments {
         let forks = self.forked.iter().filter(|((first, then), _)| *then == test && *first != test);
         counted(forks.filter_map(|(_, passed)| *passed))
     }
+}
+
+/// Returns a hash of each beginning of these tests, the shortest one first.
+fn beginnings(tests: &[usize]) -> impl Iterator<Item = u64> + Clone {
+    tests.iter().scan(DefaultHasher::new(), |hasher, test| {
+        test.hash(hasher);
+        Some(hasher.finish())
+    })
 }
 
 /// Returns the number of failures and the number of all results.
