@@ -5,12 +5,14 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::Campaign;
-use super::brittle::BrittleSearch;
+use super::brittle;
 use super::comparison::Comparison;
 use super::external_files::{self, Changed};
 use super::launch::Setting;
+use super::order::Bench;
 use super::process::at_random_addresses;
 use super::temporary;
+use super::tree::Tree;
 use super::written_paths::WrittenPaths;
 use crate::judge::isolation::{ExternalFiles, Need, Runs};
 use crate::judge::order::AfterOthers;
@@ -41,14 +43,16 @@ impl Campaign<'_> {
             };
             let hangs = |case: &TestCase| position(case).is_some_and(|test| runs[test].hang());
             let options = self.options[tests[0]].with_real_threads();
-            let search = BrittleSearch {
-                launcher: &self.launcher,
+            let bench = Bench {
+                launcher: self.launcher.clone(),
                 options: &options,
+                tree: &Tree::none(),
                 progress: self.progress,
                 stop: self.stop,
             };
             let cases: Vec<&TestCase> = tests.iter().map(|test| self.tests[*test].1).collect();
-            let mut found = search.run(suite, &cases, &clean, &hangs).into_iter().flatten();
+            let mut found =
+                brittle::run(&bench, suite, &cases, &clean, &hangs).into_iter().flatten();
             for test in tests {
                 let unknown = || (!self.stop.is_set()).then(AfterOthers::unknown);
                 runs[*test].after_others = found.next().or_else(unknown);

@@ -10,17 +10,12 @@
 //! still fails, it runs after beginnings of both orders.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::launch::Launcher;
-use super::order::{Hung, Processes};
-use super::progress::Progress;
-use super::stop::StopFlag;
-use super::tree::Tree;
 use nondex_core::Outcome;
 
-use crate::judge::Options;
+use super::order::{Bench, Processes};
 use crate::judge::deadlock;
 use crate::judge::order::Experiments;
 use crate::judge::order::{
@@ -45,89 +40,65 @@ pub fn has_others(suite: &Suite, case: &TestCase) -> bool {
         && others.any(|other| other.name != case.name && !other.ignored)
 }
 
-/// Search for tests after which failing tests pass.
-pub(super) struct BrittleSearch<'a> {
-    pub(super) launcher: &'a Launcher<'a>,
-    pub(super) options: &'a Options,
-    pub(super) progress: &'a dyn Progress,
-    pub(super) stop: &'a StopFlag,
-}
-
-impl BrittleSearch<'_> {
-    /// Runs the tests `broken` of one binary, which fail alone, after its other tests. Returns the
-    /// result of each, or `None` if the search was stopped. `clean` returns the first clean run of
-    /// a test of the campaign, if that was made. `hangs` returns whether a test is known to
-    /// [hang](crate::judge::isolation::Runs::hang).
-    pub(super) fn run(
-        &self,
-        suite: &Suite,
-        broken: &[&TestCase],
-        clean: &dyn Fn(&TestCase) -> Option<Run>,
-        hangs: &dyn Fn(&TestCase) -> bool,
-    ) -> Option<Vec<order::AfterOthers>> {
-        let is_broken = |case: &TestCase| broken.iter().any(|broken| broken.name == case.name);
-        let tests: Vec<&TestCase> =
-            suite.tests.iter().filter(|case| !case.ignored || is_broken(case)).collect();
-        let names: Arc<[String]> = tests.iter().map(|case| case.name.clone()).collect();
-        let place = |case: &&TestCase| names.iter().position(|name| *name == case.name);
-        let failing: Vec<usize> = broken.iter().filter_map(place).collect();
-        let known: Vec<Option<Run>> = tests.iter().map(|case| clean(case)).collect();
-        let mut runs = failing.iter().filter_map(|test| known[*test].as_ref());
-        let limits = if runs.all(deadlock::has_no_end) {
-            known.iter().map(|run| deadlock::limit_together(run.as_ref())).collect()
-        } else {
-            let longest = known
-                .iter()
-                .flatten()
-                .filter(|run| run.outcome != Outcome::TimedOut)
-                .map(|run| run.took)
-                .max()
-                .unwrap_or_default();
-            let short = once_hung(self.options.timeout, longest);
-            let limit = |case: &&TestCase| if hangs(case) { short } else { Duration::MAX };
-            tests.iter().map(limit).collect()
-        };
-        let tree = Tree::none();
-        let processes = Processes {
-            tree: &tree,
-            launcher: self.launcher,
-            suite,
-            tests,
-            unstarted: Mutex::default(),
-            drawn: None,
-            hung: Hung::default(),
-            started: Arc::default(),
-            options: self.options,
-            limits,
-            progress: self.progress,
-            stop: self.stop,
-        };
-        let mut search = Search {
-            processes: &processes,
-            number: names.len(),
-            failing: &failing,
-            experiments: Experiments::new(self.options.jobs.get() > 1),
-            ending: Vec::new(),
-            took: BTreeMap::new(),
-            unpaired: Vec::new(),
-        };
-        for (test, run) in known.into_iter().enumerate() {
-            if let Some(run) = run {
-                search.learn(test, run);
-            }
+/// Runs the tests `broken` of one binary, which fail alone, after its other tests. Returns the
+/// result of each, or `None` if the search was stopped. `clean` returns the first clean run of a
+/// test of the campaign, if that was made. `hangs` returns whether a test is known to
+/// [hang](crate::judge::isolation::Runs::hang).
+pub(super) fn run(
+    bench: &Bench<'_>,
+    suite: &Suite,
+    broken: &[&TestCase],
+    clean: &dyn Fn(&TestCase) -> Option<Run>,
+    hangs: &dyn Fn(&TestCase) -> bool,
+) -> Option<Vec<order::AfterOthers>> {
+    let is_broken = |case: &TestCase| broken.iter().any(|broken| broken.name == case.name);
+    let tests: Vec<&TestCase> =
+        suite.tests.iter().filter(|case| !case.ignored || is_broken(case)).collect();
+    let names: Arc<[String]> = tests.iter().map(|case| case.name.clone()).collect();
+    let place = |case: &&TestCase| names.iter().position(|name| *name == case.name);
+    let failing: Vec<usize> = broken.iter().filter_map(place).collect();
+    let known: Vec<Option<Run>> = tests.iter().map(|case| clean(case)).collect();
+    let mut runs = failing.iter().filter_map(|test| known[*test].as_ref());
+    let limits = if runs.all(deadlock::has_no_end) {
+        known.iter().map(|run| deadlock::limit_together(run.as_ref())).collect()
+    } else {
+        let longest = known
+            .iter()
+            .flatten()
+            .filter(|run| run.outcome != Outcome::TimedOut)
+            .map(|run| run.took)
+            .max()
+            .unwrap_or_default();
+        let short = once_hung(bench.options.timeout, longest);
+        let limit = |case: &&TestCase| if hangs(case) { short } else { Duration::MAX };
+        tests.iter().map(limit).collect()
+    };
+    let processes = Processes::new(bench, suite, tests).within(limits);
+    let mut search = Search {
+        processes: &processes,
+        number: names.len(),
+        failing: &failing,
+        experiments: Experiments::new(bench.options.jobs.get() > 1),
+        ending: Vec::new(),
+        took: BTreeMap::new(),
+        unpaired: Vec::new(),
+    };
+    for (test, run) in known.into_iter().enumerate() {
+        if let Some(run) = run {
+            search.learn(test, run);
         }
-        let detection = search.detect()?;
-        let found = search.conclude(&detection)?;
-        let after = failing.iter().enumerate().map(|(number, test)| order::AfterOthers {
-            conclusion: found.get(test).cloned().unwrap_or(OrderConclusion::Unknown),
-            names: Arc::clone(&names),
-            is_paired: !search.unpaired.contains(test),
-            // The processes ran all tests together. Only the first result has their number, so that
-            // the sum is right.
-            processes: if number == 0 { processes.started() } else { 0 },
-        });
-        Some(after.collect())
     }
+    let detection = search.detect()?;
+    let found = search.conclude(&detection)?;
+    let after = failing.iter().enumerate().map(|(number, test)| order::AfterOthers {
+        conclusion: found.get(test).cloned().unwrap_or(OrderConclusion::Unknown),
+        names: Arc::clone(&names),
+        is_paired: !search.unpaired.contains(test),
+        // The processes ran all tests together. Only the first result has their number, so that
+        // the sum is right.
+        processes: if number == 0 { processes.started() } else { 0 },
+    });
+    Some(after.collect())
 }
 
 /// State of the search in one binary. Tests are indices into its list of names.
@@ -231,7 +202,7 @@ impl Search<'_> {
         let (failing, number) = (self.failing, self.number);
         let limits = Limits {
             reruns: RERUNS,
-            questions: self.processes.options.search_runs,
+            questions: self.processes.bench.options.search_runs,
             has_pairs: false,
         };
         self.processes.answer(&mut self.experiments, |experiments| {

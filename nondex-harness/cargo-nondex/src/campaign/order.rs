@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use nondex_core::{Level, Outcome, RunSpec};
 
-pub(super) use self::hung::Hung;
+use self::hung::Hung;
 use super::launch::Launcher;
 use super::process::at_random_addresses;
 use super::progress::Progress;
@@ -27,26 +27,12 @@ use crate::project::{Suite, TestCase};
 /// Tests that ran next in a fork, with [whether they passed](Processes::passed).
 type Forks = Vec<(usize, Option<bool>)>;
 
-/// The tests of one binary, and the means to start their processes.
-pub(super) struct Processes<'a> {
+/// Means to run several tests in a process.
+pub(super) struct Bench<'a> {
     /// Starter of the processes.
-    pub(super) launcher: &'a Launcher<'a>,
-    /// The binary.
-    pub(super) suite: &'a Suite,
-    /// Its tests, numbered in their original order.
-    pub(super) tests: Vec<&'a TestCase>,
-    /// Reason why the first process failed to start, and the number of such processes.
-    pub(super) unstarted: Mutex<Option<(String, usize)>>,
-    /// Level and seed of all choices; `None` in canonical order.
-    pub(super) drawn: Option<(Level, u64)>,
-    /// The orders that hang.
-    pub(super) hung: Hung,
-    /// Number of processes started, including those [with other choices](Self::with_choices).
-    pub(super) started: Arc<AtomicU64>,
+    pub(super) launcher: Launcher<'a>,
     /// Options that all processes share.
     pub(super) options: &'a Options,
-    /// Maximum duration of each test, where it is to be less than usual; empty otherwise.
-    pub(super) limits: Vec<Duration>,
     /// The files that each process finds at its start.
     pub(super) tree: &'a Tree,
     /// Listener for each process.
@@ -55,7 +41,56 @@ pub(super) struct Processes<'a> {
     pub(super) stop: &'a StopFlag,
 }
 
-impl Processes<'_> {
+/// The tests of one binary, and the means to start their processes.
+pub(super) struct Processes<'a> {
+    /// The means.
+    pub(super) bench: &'a Bench<'a>,
+    /// The binary.
+    pub(super) suite: &'a Suite,
+    /// Its tests, numbered in their original order.
+    pub(super) tests: Vec<&'a TestCase>,
+    /// Maximum duration of each test, where it is to be less than usual; empty otherwise.
+    limits: Vec<Duration>,
+    /// Level and seed of all choices; `None` in canonical order.
+    drawn: Option<(Level, u64)>,
+    /// The orders that hang.
+    hung: Hung,
+    /// Number of processes started, including those [with other choices](Self::with_choices).
+    started: Arc<AtomicU64>,
+    /// Reason why the first process failed to start, and the number of such processes.
+    pub(super) unstarted: Mutex<Option<(String, usize)>>,
+}
+
+impl<'a> Processes<'a> {
+    /// Creates the processes of these tests of a binary, with choices in canonical order.
+    pub(super) fn new(bench: &'a Bench<'a>, suite: &'a Suite, tests: Vec<&'a TestCase>) -> Self {
+        Processes {
+            bench,
+            suite,
+            tests,
+            limits: Vec::new(),
+            drawn: None,
+            hung: Hung::default(),
+            started: Arc::default(),
+            unstarted: Mutex::default(),
+        }
+    }
+
+    /// Limits the duration of each test.
+    pub(super) fn within(self, limits: Vec<Duration>) -> Self {
+        Processes { limits, ..self }
+    }
+
+    /// Returns the same tests with other choices.
+    pub(super) fn with_choices(&self, level: Level, seed: u64) -> Self {
+        Processes {
+            limits: self.limits.clone(),
+            drawn: Some((level, seed)),
+            started: Arc::clone(&self.started),
+            ..Processes::new(self.bench, self.suite, self.tests.clone())
+        }
+    }
+
     /// Returns the answer to `question`, after making the processes that it needs. Returns `None`
     /// when stopped; the experiments made until then are kept.
     pub(super) fn answer<T>(
@@ -77,19 +112,6 @@ impl Processes<'_> {
         })
     }
 
-    /// Returns the same tests with other choices.
-    pub(super) fn with_choices(&self, level: Level, seed: u64) -> Self {
-        Processes {
-            tests: self.tests.clone(),
-            unstarted: Mutex::default(),
-            hung: Hung::default(),
-            started: Arc::clone(&self.started),
-            drawn: Some((level, seed)),
-            limits: self.limits.clone(),
-            ..*self
-        }
-    }
-
     /// Returns the number of processes started.
     pub(super) fn started(&self) -> u64 {
         self.started.load(Ordering::Relaxed)
@@ -98,20 +120,20 @@ impl Processes<'_> {
     /// Returns whether several processes run concurrently. They no longer do once tests were seen
     /// leaving files.
     pub(super) fn are_at_once(&self) -> bool {
-        self.options.jobs.get() > 1 && !self.tree.is_left()
+        self.bench.options.jobs.get() > 1 && !self.bench.tree.is_left()
     }
 
     /// Returns the options of a test.
     pub(super) fn options_of(&self, test: usize) -> Cow<'_, Options> {
-        self.options.of(&self.suite.test_id(self.tests[test]))
+        self.bench.options.of(&self.suite.test_id(self.tests[test]))
     }
 
     /// Returns the slots for a process in which these tests run one after the other.
     pub(super) fn required(&self, tests: impl Iterator<Item = usize>) -> Required {
-        if self.options.required.is_empty() {
+        if self.bench.options.required.is_empty() {
             return Required::default();
         }
-        let of = |test: usize| self.options.required(&self.suite.test_id(self.tests[test]));
+        let of = |test: usize| self.bench.options.required(&self.suite.test_id(self.tests[test]));
         tests.fold(Required::default(), |all, test| all.or(&of(test)))
     }
 
@@ -162,16 +184,17 @@ impl Processes<'_> {
         if wanted.is_empty() {
             return Vec::new();
         }
-        let one = |place, wanted: &W| if self.stop.is_set() { None } else { one(place, wanted) };
-        if !alone && !self.tree.is_left() {
-            let made = pool::each_within(self.options.jobs.get(), wanted, required, one);
-            if !self.tree.restore() {
+        let one =
+            |place, wanted: &W| if self.bench.stop.is_set() { None } else { one(place, wanted) };
+        if !alone && !self.bench.tree.is_left() {
+            let made = pool::each_within(self.bench.options.jobs.get(), wanted, required, one);
+            if !self.bench.tree.restore() {
                 return made;
             }
         }
         pool::each(1, wanted, |place, wanted| {
             let made = one(place, wanted);
-            self.tree.restore();
+            self.bench.tree.restore();
             made
         })
     }
@@ -196,15 +219,15 @@ impl Processes<'_> {
             then.iter().map(|test| (self.tests[*test], self.limit(*test))).collect();
         let spec = self.spec(first);
         let id = self.suite.test_id(case);
-        self.progress.started(&id, &spec);
+        self.bench.progress.started(&id, &spec);
         self.started.fetch_add(1, Ordering::Relaxed);
         let (limit, binary) = (self.limit(first), &self.suite.binary);
-        let launcher = self.launcher;
+        let launcher = &self.bench.launcher;
         let made = Launcher::with_fresh(place, |folder| {
             launcher.pairs(folder, limit, binary, &[case], &cases, &spec)
         })?;
         let run = made.first.into_iter().next()?;
-        self.progress.finished(&id, &spec, &run.outcome);
+        self.bench.progress.finished(&id, &spec, &run.outcome);
         let forks = then.into_iter().zip(made.then);
         let forks = forks.filter_map(|(test, run)| Some((test, self.passed(test, &run?))));
         Some((self.made(vec![first], vec![run], alone), Some(forks.collect())))
@@ -247,8 +270,8 @@ impl Processes<'_> {
             }
             Some(runs)
         })?;
-        if self.tree.is_left() {
-            self.tree.restore();
+        if self.bench.tree.is_left() {
+            self.bench.tree.restore();
         }
         Some(runs)
     }
@@ -265,17 +288,17 @@ impl Processes<'_> {
         let limits: Vec<Duration> = (1..=order.len())
             .map(|end| {
                 let usual = self.limit(order[end - 1]);
-                if self.options.prune { self.hung.limit(&order[..end], usual) } else { usual }
+                if self.bench.options.prune { self.hung.limit(&order[..end], usual) } else { usual }
             })
             .collect();
         let id = self.suite.test_id(cases.last()?);
-        self.progress.started(&id, spec);
+        self.bench.progress.started(&id, spec);
         self.started.fetch_add(1, Ordering::Relaxed);
         let binary = &self.suite.binary;
-        let runs = self.launcher.experiment(folder, &limits, binary, &cases, spec)?;
+        let runs = self.bench.launcher.experiment(folder, &limits, binary, &cases, spec)?;
         self.hung.note(order, &runs);
         let ended = runs.last().map(|run| run.outcome.clone());
-        self.progress.finished(&id, spec, &ended.unwrap_or(Outcome::Failed));
+        self.bench.progress.finished(&id, spec, &ended.unwrap_or(Outcome::Failed));
         Some(runs)
     }
 }

@@ -9,7 +9,7 @@ mod search;
 mod unexplained;
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use camino::Utf8PathBuf;
@@ -18,7 +18,7 @@ use self::found::{BinaryResult, Suspect};
 use super::across::Across;
 use super::external_files::Changed;
 use super::launch::Launcher;
-use super::order::{Hung, Processes};
+use super::order::{Bench, Processes};
 use super::process;
 use super::progress::Progress;
 use super::race::{KnownAccesses, Races, Use};
@@ -38,18 +38,13 @@ use crate::report::{Report, RunDirectory, TestReport, Verdict};
 
 /// State that all binaries of the campaign share.
 struct OrderCampaign<'a> {
-    launcher: Launcher<'a>,
-    options: &'a Options,
+    bench: Bench<'a>,
     order_options: &'a OrderOptions,
     /// Whether threads and time may be scheduled where a test runs alone.
     is_scheduled: bool,
-    progress: &'a dyn Progress,
-    stop: &'a StopFlag,
     notes: Mutex<Vec<String>>,
     tried: Mutex<Vec<TriedOrder>>,
     workspace: Workspace,
-    /// The files that each process finds at its start.
-    tree: &'a Tree,
 }
 
 /// Runs the tests of each binary in many orders, and returns the report. The caller writes the
@@ -80,16 +75,18 @@ pub fn run(
     // Restore what tests left before this campaign.
     tree.begin_anew();
     let campaign = OrderCampaign {
-        launcher: Launcher::new(records, stop).noting(tree.written()),
-        options,
+        bench: Bench {
+            launcher: Launcher::new(records, stop).noting(tree.written()),
+            options,
+            tree,
+            progress,
+            stop,
+        },
         order_options,
         is_scheduled,
-        progress,
-        stop,
         notes: Mutex::new(notes),
         tried: Mutex::default(),
         workspace: Workspace::new(absolute(&options.workspace_root)?),
-        tree,
     };
     let mut is_partial = false;
     let mut tests = Vec::new();
@@ -158,7 +155,7 @@ impl OrderCampaign<'_> {
         let names: Vec<&str> = tests.iter().map(|case| case.name.as_str()).collect();
         let requested: Vec<usize> =
             (0..tests.len()).filter(|test| is_run(selected, tests[*test])).collect();
-        let is_shared = self.options.jobs.get() > 1;
+        let is_shared = self.bench.options.jobs.get() > 1;
         let symbols = symbols_of(suite);
         let mut experiments = Experiments::new(is_shared);
         let processes = self.processes(selected);
@@ -198,11 +195,11 @@ impl OrderCampaign<'_> {
         }
         self.add_races(&states, &processes, &found, &uses, (&requested, &mut reports));
         self.note_unstarted(&processes);
-        if self.stop.is_set() {
+        if self.bench.stop.is_set() {
             self.note(found.left_out(id, &requested, &names));
         }
         for report in &reports {
-            self.progress.judged(report);
+            self.bench.progress.judged(report);
         }
         let mut tried = self.tried.lock().unwrap_or_else(PoisonError::into_inner);
         tried.append(&mut found.tried);
@@ -222,20 +219,7 @@ impl OrderCampaign<'_> {
 
     /// Returns the means to start processes with tests of one binary.
     fn processes<'p>(&'p self, selected: &'p Selected<'_>) -> Processes<'p> {
-        Processes {
-            launcher: &self.launcher,
-            suite: selected.suite,
-            tests: tests_of(selected),
-            unstarted: Mutex::default(),
-            drawn: None,
-            hung: Hung::default(),
-            started: Arc::default(),
-            options: self.options,
-            limits: Vec::new(),
-            tree: self.tree,
-            progress: self.progress,
-            stop: self.stop,
-        }
+        Processes::new(&self.bench, selected.suite, tests_of(selected))
     }
 
     /// Finds tests that depend on a test of another binary, among those that depend on none of
@@ -260,7 +244,7 @@ impl OrderCampaign<'_> {
         let across = Across {
             binaries: &binaries,
             states: &states,
-            tree: self.tree,
+            tree: self.bench.tree,
             alone: &alone,
             reruns: self.order_options.reruns,
             questions: self.order_options.search_runs,
@@ -332,7 +316,7 @@ impl OrderCampaign<'_> {
             budget: self.order_options.interleavings(processes.tests.len(), time),
             before: processes.started(),
             start: Instant::now(),
-            stop: self.stop.half(),
+            stop: self.bench.stop.half(),
         };
         let tried = races.find(uses);
         self.note_unseen(states);

@@ -68,7 +68,11 @@ fn shows_nothing(run: &Run) -> bool {
 impl Races<'_> {
     /// Returns the number of pairs to screen together.
     pub(super) fn ahead(&self) -> usize {
-        if self.processes.are_at_once() { self.processes.options.jobs.get() * AHEAD } else { 1 }
+        if self.processes.are_at_once() {
+            self.processes.bench.options.jobs.get() * AHEAD
+        } else {
+            1
+        }
     }
 
     /// Removes the leading interleavings of each pair that show nothing.
