@@ -251,12 +251,6 @@ impl Across<'_> {
         self.run(&steps, &mut |_| ())?.pop()?.pop()
     }
 
-    /// Returns the id of a test.
-    pub(super) fn id(&self, binary: usize, test: usize) -> String {
-        let processes = &self.binaries[binary];
-        processes.suite.test_id(processes.tests[test])
-    }
-
     /// Returns the files that tests left in the source tree and in the folder for temporary files.
     fn left(&self, folder: Option<&Path>) -> Vec<PathBuf> {
         let mut left: Vec<PathBuf> = folder

@@ -206,11 +206,9 @@ impl<'a> Launcher<'a> {
         let last = *limits.last()?;
         let all = limits.iter().copied().chain(std::iter::repeat(last));
         let limits: Vec<Duration> = all.take(tests.len()).collect();
-        let none_started =
-            |why: &io::Error| tests.iter().map(|test| not_started(binary, test, why)).collect();
         if binary.harness != Harness::Nondex && !before.is_empty() {
             let why = io::Error::other("the tests of this executable run one in a process only");
-            return Some(none_started(&why));
+            return Some(tests.iter().map(|test| not_started(binary, test, &why)).collect());
         }
         let (mut named, record) = self.named(spec, before);
         if let Some(folder) = folder {
@@ -229,11 +227,21 @@ impl<'a> Launcher<'a> {
             spec: &named,
             record: &record,
         };
-        let ended = match self.launch(&launch)? {
-            Ok(ended) => ended,
-            Err(e) => return Some(none_started(&e)),
-        };
-        Some(ended.runs(&named, tests, &limits))
+        self.runs(&launch, tests, &limits)
+    }
+
+    /// Starts a process with these tests, and returns a run of each. Returns `None` when it was
+    /// stopped.
+    pub(super) fn runs(
+        &self,
+        launch: &Launch<'_>,
+        tests: &[&TestCase],
+        limits: &[Duration],
+    ) -> Option<Vec<Run>> {
+        Some(match self.launch(launch)? {
+            Ok(ended) => ended.runs(launch.spec, tests, limits),
+            Err(e) => tests.iter().map(|test| not_started(launch.binary, test, &e)).collect(),
+        })
     }
 
     /// Returns `spec` with a record and with these tests before its own test.
@@ -250,7 +258,7 @@ impl<'a> Launcher<'a> {
 
     /// Starts a process, waits for its end, and notes which files it has written. Returns `None`
     /// when it was stopped.
-    pub(super) fn launch(&self, launch: &Launch<'_>) -> Option<io::Result<Ended>> {
+    fn launch(&self, launch: &Launch<'_>) -> Option<io::Result<Ended>> {
         let ended = self.launch_only(launch);
         // Our own harness and doctests always have the runtime. Other programs may write without a
         // record.

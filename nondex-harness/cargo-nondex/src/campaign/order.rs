@@ -24,9 +24,6 @@ use crate::judge::{Options, missing};
 use crate::pool;
 use crate::project::{Suite, TestCase};
 
-/// Tests that ran next in a fork, with [whether they passed](Processes::passed).
-type Forks = Vec<(usize, Option<bool>)>;
-
 /// Means to run several tests in a process.
 pub(super) struct Bench<'a> {
     /// Starter of the processes.
@@ -101,13 +98,7 @@ impl<'a> Processes<'a> {
         missing::answer(experiments, question, |experiments, missing| {
             let made = self.make(&missing);
             let is_whole = made.len() == missing.experiments.len();
-            for (made, forks) in made {
-                let first = made.tests[0];
-                experiments.add(made);
-                if let Some(forks) = forks {
-                    experiments.add_forks(first, forks);
-                }
-            }
+            made.into_iter().for_each(|made| experiments.add(made));
             is_whole.then_some(())
         })
     }
@@ -123,9 +114,14 @@ impl<'a> Processes<'a> {
         self.bench.options.jobs.get() > 1 && !self.bench.tree.is_left()
     }
 
+    /// Returns the id of a test.
+    pub(super) fn id(&self, test: usize) -> String {
+        self.suite.test_id(self.tests[test])
+    }
+
     /// Returns the options of a test.
     pub(super) fn options_of(&self, test: usize) -> Cow<'_, Options> {
-        self.bench.options.of(&self.suite.test_id(self.tests[test]))
+        self.bench.options.of(&self.id(test))
     }
 
     /// Returns the slots for a process in which these tests run one after the other.
@@ -133,7 +129,7 @@ impl<'a> Processes<'a> {
         if self.bench.options.required.is_empty() {
             return Required::default();
         }
-        let of = |test: usize| self.bench.options.required(&self.suite.test_id(self.tests[test]));
+        let of = |test: usize| self.bench.options.required(&self.id(test));
         tests.fold(Required::default(), |all, test| all.or(&of(test)))
     }
 
@@ -157,12 +153,12 @@ impl<'a> Processes<'a> {
     ///
     /// Processes that run alone confirm a conclusion about a test. Addresses must not decide it, so
     /// they are random there, as in a plain run.
-    fn make(&self, missing: &MissingProcesses) -> Vec<(Experiment, Option<Forks>)> {
+    fn make(&self, missing: &MissingProcesses) -> Vec<Experiment> {
         let alone = missing.alone;
         let required = |plan: &ProcessPlan| self.required(plan.tests());
         let make = || {
             self.each(&missing.experiments, alone, required, |place, plan| match plan {
-                ProcessPlan::InOrder(order) => Some((self.experiment(place, order, alone)?, None)),
+                ProcessPlan::InOrder(order) => self.experiment(place, order, alone),
                 ProcessPlan::Forked(first, then) => self.forked(place, *first, then, alone),
             })
         };
@@ -206,7 +202,7 @@ impl<'a> Processes<'a> {
         first: usize,
         then: &[usize],
         alone: bool,
-    ) -> Option<(Experiment, Option<Forks>)> {
+    ) -> Option<Experiment> {
         let case = self.tests[first];
         let own = self.options_of(first);
         // A fork keeps the network of its process, so only tests with the same mode may follow.
@@ -218,7 +214,7 @@ impl<'a> Processes<'a> {
         let cases: Vec<(&TestCase, Duration)> =
             then.iter().map(|test| (self.tests[*test], self.limit(*test))).collect();
         let spec = self.spec(first);
-        let id = self.suite.test_id(case);
+        let id = self.id(first);
         self.bench.progress.started(&id, &spec);
         self.started.fetch_add(1, Ordering::Relaxed);
         let (limit, binary) = (self.limit(first), &self.suite.binary);
@@ -230,7 +226,7 @@ impl<'a> Processes<'a> {
         self.bench.progress.finished(&id, &spec, &run.outcome);
         let forks = then.into_iter().zip(made.then);
         let forks = forks.filter_map(|(test, run)| Some((test, self.passed(test, &run?))));
-        Some((self.made(vec![first], vec![run], alone), Some(forks.collect())))
+        Some(self.made(vec![first], vec![run], alone).with_forks(forks.collect()))
     }
 
     fn experiment(&self, place: usize, order: &[usize], alone: bool) -> Option<Experiment> {
@@ -291,7 +287,7 @@ impl<'a> Processes<'a> {
                 if self.bench.options.prune { self.hung.limit(&order[..end], usual) } else { usual }
             })
             .collect();
-        let id = self.suite.test_id(cases.last()?);
+        let id = self.id(*order.last()?);
         self.bench.progress.started(&id, spec);
         self.started.fetch_add(1, Ordering::Relaxed);
         let binary = &self.suite.binary;

@@ -230,13 +230,9 @@ impl OrderCampaign<'_> {
         let symbols = Symbols::default();
         let states: Vec<States<'_>> =
             binaries.iter().map(|one| States::new(one, &symbols, &self.workspace)).collect();
-        let id = |binary: usize, test: usize| {
-            let processes: &Processes<'_> = &binaries[binary];
-            processes.suite.test_id(processes.tests[test])
-        };
         let verdicts: BTreeMap<String, Verdict> =
             tests.iter().map(|test| (test.id.clone(), test.verdict)).collect();
-        let alone = |binary, test| match verdicts.get(&id(binary, test))? {
+        let alone = |binary: usize, test| match verdicts.get(&binaries[binary].id(test))? {
             Verdict::Stable | Verdict::Passed => Some(true),
             Verdict::Broken => Some(false),
             _ => None,
@@ -253,18 +249,17 @@ impl OrderCampaign<'_> {
         let mut names: Vec<String> = Vec::new();
         let starts: Vec<usize> = binaries
             .iter()
-            .enumerate()
-            .map(|(binary, processes)| {
+            .map(|processes| {
                 let start = names.len();
-                names.extend((0..processes.tests.len()).map(|test| across.id(binary, test)));
+                names.extend((0..processes.tests.len()).map(|test| processes.id(test)));
                 start
             })
             .collect();
         for found in found {
             let (binary, test) = found.test;
-            let id = id(binary, test);
-            let Some(report) = tests.iter_mut().find(|report| report.id == id) else { continue };
             let processes = &binaries[binary];
+            let id = processes.id(test);
+            let Some(report) = tests.iter_mut().find(|report| report.id == id) else { continue };
             let options = processes.options_of(test);
             let dependence = found.dependence(&starts);
             report.notes.clear();
@@ -312,7 +307,6 @@ impl OrderCampaign<'_> {
             is_selected: &|test| stable.contains(&test),
             is_polluter: &is_polluter,
             known: KnownAccesses::default(),
-            traced: KnownAccesses::default(),
             budget: self.order_options.interleavings(processes.tests.len(), time),
             before: processes.started(),
             start: Instant::now(),

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use nondex_core::{Event, ForkRecord, Forks, RunSpec};
 
-use super::ended::{explain, not_started, run_of};
+use super::ended::{explain, run_of};
 use super::experiment::record_of_fork;
 use super::launch::{Launch, Launcher};
 use super::process;
@@ -28,12 +28,6 @@ pub struct Pairs {
     /// Run of each test that came next, or `None` if there was no fork for it. Then the first tests
     /// ended the process, or left threads or child processes, which a fork would not have.
     pub then: Vec<Option<Run>>,
-    /// Reason why there are no forks, if the first tests left something that a fork would not have.
-    pub unforked: Option<String>,
-    /// Number of started processes.
-    pub executions: u64,
-    /// Number of forks.
-    pub forks: u64,
 }
 
 impl Launcher<'_> {
@@ -50,17 +44,11 @@ impl Launcher<'_> {
         then: &[(&TestCase, Duration)],
         spec: &RunSpec,
     ) -> Option<Pairs> {
-        let mut pairs =
-            Pairs { first: Vec::new(), then: Vec::new(), unforked: None, executions: 0, forks: 0 };
         if !then.is_empty() && binary.harness == Harness::Nondex && !first.is_empty() {
-            self.forked(folder, limit, binary, (first, then), spec, &mut pairs)?;
+            return self.forked(folder, limit, binary, (first, then), spec);
         }
-        pairs.then.resize(then.len(), None);
-        if pairs.first.is_empty() {
-            pairs.first = self.experiment(folder, &[limit], binary, first, spec)?;
-            pairs.executions += 1;
-        }
-        Some(pairs)
+        let first = self.experiment(folder, &[limit], binary, first, spec)?;
+        Some(Pairs { first, then: vec![None; then.len()] })
     }
 
     /// Implements [`pairs`](Self::pairs) if there is something to fork for.
@@ -71,8 +59,7 @@ impl Launcher<'_> {
         binary: &TestBinary,
         (first, then): (&[&TestCase], &[(&TestCase, Duration)]),
         spec: &RunSpec,
-        pairs: &mut Pairs,
-    ) -> Option<()> {
+    ) -> Option<Pairs> {
         let (test, before) = first.split_last()?;
         let forks = Forks {
             tests: then.iter().map(|(test, _)| test.name.clone()).collect(),
@@ -95,7 +82,6 @@ impl Launcher<'_> {
             let length = NonZeroUsize::new(length)?;
             (seen.replace(Some(length)) != Some(length)).then_some(longest + SLACK)
         };
-        pairs.executions += 1;
         let launch = Launch {
             temporary: folder,
             limits: process::Limits { elapsed: limit, busy: None, more: &more },
@@ -104,13 +90,7 @@ impl Launcher<'_> {
             spec: &named,
             record: &own,
         };
-        let runs = match self.launch(&launch)? {
-            Ok(ended) => {
-                pairs.unforked = ended.recorded.events.iter().find_map(unforked);
-                ended.runs(&named, first, &vec![limit; first.len()])
-            }
-            Err(e) => first.iter().map(|test| not_started(binary, test, &e)).collect(),
-        };
+        let first = self.runs(&launch, first, &vec![limit; first.len()])?;
         let read = record.read();
         self.note(|written| match &read {
             Ok(recorded) => written.add(recorded),
@@ -120,27 +100,11 @@ impl Launcher<'_> {
         addresses::resolve(binary.executable_of(test), binary.moved.as_ref(), &mut recorded.events);
         let is_whole = recorded.is_whole();
         let mut forks = read_forks(recorded.events);
-        for (test, limit) in then {
-            let own = named.in_fork(&test.name);
-            let run = forks.remove(&test.name).map(|(fork, events)| {
-                pairs.forks += 1;
-                run_of_fork(test, &own, fork, (events, is_whole), *limit)
-            });
-            pairs.then.push(run);
-        }
-        pairs.first = runs;
-        Some(())
-    }
-}
-
-/// Returns why there are no forks, if the event has a reason.
-fn unforked(event: &Event) -> Option<String> {
-    match event {
-        Event::Unforked { has_children: true, .. } => {
-            Some("it left child processes running".to_owned())
-        }
-        Event::Unforked { threads, .. } => Some(format!("its process has {threads} threads")),
-        _ => None,
+        let then = then.iter().map(|(test, limit)| {
+            let (fork, events) = forks.remove(&test.name)?;
+            Some(run_of_fork(test, &named.in_fork(&test.name), fork, (events, is_whole), *limit))
+        });
+        Some(Pairs { first, then: then.collect() })
     }
 }
 

@@ -25,6 +25,7 @@ pub(super) use self::found::FoundRace;
 use self::found::TriedRaces;
 use self::interleaving::{ForcedInterleaving, Moment, is_past_the_last};
 use self::screening::Screened;
+use self::uses::every;
 pub(super) use self::uses::{Use, sharers, uses};
 use super::order::Processes;
 use super::state::{PLACE, States};
@@ -62,10 +63,8 @@ pub(super) struct Races<'a> {
     pub(super) is_selected: &'a dyn Fn(usize) -> bool,
     /// Returns whether the second test is known to fail after the first one.
     pub(super) is_polluter: &'a dyn Fn(usize, usize) -> bool,
-    /// The known accesses to statics.
+    /// The known accesses.
     pub(super) known: KnownAccesses,
-    /// The known accesses with their lines.
-    pub(super) traced: KnownAccesses,
     /// Number of processes started before the search.
     pub(super) before: u64,
     /// Limit on the number of processes.
@@ -76,8 +75,8 @@ pub(super) struct Races<'a> {
     pub(super) stop: StopFlag,
 }
 
-/// Accesses to statics of tests that run alone.
-pub(super) type KnownAccesses = RefCell<BTreeMap<(usize, StateId), Vec<AccessRecord>>>;
+/// Accesses of tests that run alone to parts of the state, with their lines or without.
+pub(super) type KnownAccesses = RefCell<BTreeMap<(usize, StateId, bool), Vec<AccessRecord>>>;
 
 impl Races<'_> {
     /// Returns the races among the tests of `uses`. Tries the most suspicious pairs first, as far
@@ -187,13 +186,7 @@ impl Races<'_> {
             if self.is_over() {
                 return false;
             }
-            let interleaving = ForcedInterleaving {
-                outer: pair.outer,
-                inner: pair.inner,
-                state: pair.state,
-                moment: *moment,
-            };
-            match self.interleave(&interleaving, tried) {
+            match self.interleave(&pair.at(*moment), tried) {
                 Some(Interleaved::Further) => {}
                 Some(Interleaved::Enough) => return true,
                 Some(Interleaved::Waits) => {
@@ -256,30 +249,38 @@ impl Races<'_> {
 
     /// Returns the accesses of a test that runs alone to a part of the state.
     fn accesses(&self, used: &Use<'_>, state: &StateId) -> Vec<AccessRecord> {
-        let mut accesses = match state.kind {
-            StateKind::Static => {
-                let mut known = self.known.borrow_mut();
-                let watched = known.entry((used.test, state.clone())).or_insert_with(|| {
-                    let spec = self.processes.spec(used.test).watching(vec![state.clone()]);
-                    self.alone(&spec, used.test)
-                });
-                watched.clone()
-            }
-            _ => used.accesses.clone(),
-        };
-        accesses.retain(|access| access.state == *state);
-        accesses
+        match state.kind {
+            StateKind::Static => self.watched(used.test, state, false),
+            _ => of_state(&used.accesses, state),
+        }
     }
 
-    /// Returns the accesses in such a run of a test alone.
-    fn alone(&self, spec: &RunSpec, test: usize) -> Vec<AccessRecord> {
-        let run = self.run(&[test], spec).and_then(|mut runs| runs.pop());
-        run.map_or_else(Vec::new, |run| run.accesses.to_vec())
+    /// Returns the accesses of a test that runs alone to a part of the state. With `lines`, each
+    /// access has its lines.
+    fn watched(&self, test: usize, state: &StateId, lines: bool) -> Vec<AccessRecord> {
+        let mut known = self.known.borrow_mut();
+        let watched = known.entry((test, state.clone(), lines)).or_insert_with(|| {
+            let spec = self.processes.spec(test).in_order(|tests| {
+                tests.lines = lines;
+                tests.watch = match state.kind {
+                    StateKind::Static => vec![state.clone()],
+                    _ => every(),
+                };
+            });
+            let run = self.run(&[test], &spec).and_then(|mut runs| runs.pop());
+            run.map_or_else(Vec::new, |run| of_state(&run.accesses, state))
+        });
+        watched.clone()
     }
 
     fn run(&self, order: &[usize], spec: &RunSpec) -> Option<Vec<Run>> {
         self.processes.run(PLACE, order, spec)
     }
+}
+
+/// Returns the accesses to a part of the state.
+fn of_state(accesses: &[AccessRecord], state: &StateId) -> Vec<AccessRecord> {
+    accesses.iter().filter(|access| access.state == *state).cloned().collect()
 }
 
 /// Returns whether a thread stops after its access to this state, not before it. std protects the

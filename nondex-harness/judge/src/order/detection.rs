@@ -170,10 +170,10 @@ pub fn detect(
         let before = order[..place].iter().copied();
         let mut order: Vec<usize> = before.filter(|test| !ending.contains(test)).collect();
         order.push(*test);
-        Some(tried_once(order, experiments))
+        let made = experiments.first(&order).map(|_| ());
+        Some(made.map(|()| Detection { orders: vec![order], ..Detection::default() }))
     });
-    let all: Vec<Result<Tried, MissingProcesses>> = tried.chain(last).collect();
-    for tried in gather(all)? {
+    for tried in gather(tried.chain(last).collect::<Vec<_>>())? {
         detection.cutting.extend(tried.cutting);
         detection.unknown.extend(tried.unknown);
         detection.orders.extend(tried.orders);
@@ -191,21 +191,9 @@ pub fn detect(
     Ok(detection)
 }
 
-/// Result of one order.
-#[derive(Default)]
-struct Tried {
-    orders: Vec<Vec<usize>>,
-    cutting: Vec<usize>,
-    unknown: Vec<usize>,
-}
-
-fn tried_once(order: Vec<usize>, experiments: &Experiments) -> Result<Tried, MissingProcesses> {
-    experiments.first(&order)?;
-    Ok(Tried { orders: vec![order], ..Tried::default() })
-}
-
-fn tried(mut order: Vec<usize>, experiments: &Experiments) -> Result<Tried, MissingProcesses> {
-    let mut tried = Tried::default();
+/// Runs one order.
+fn tried(mut order: Vec<usize>, experiments: &Experiments) -> Result<Detection, MissingProcesses> {
+    let mut tried = Detection::default();
     while !order.is_empty() {
         let made = experiments.first(&order)?;
         let cut = made.cut().filter(|cut| *cut < order.len());

@@ -57,6 +57,8 @@ pub struct Experiment {
     passed: Vec<Option<bool>>,
     /// Whether no other process ran at the same time.
     pub alone: bool,
+    /// Tests that came next in a fork each, and whether they passed there, if that is evidence.
+    forks: Option<Vec<(usize, Option<bool>)>>,
 }
 
 impl Experiment {
@@ -77,7 +79,15 @@ impl Experiment {
             run.stacks.clear();
         }
         let passed = tests.iter().zip(&runs).map(|(test, run)| passed(*test, run)).collect();
-        Experiment { tests, runs: runs.into_iter().map(Arc::new).collect(), passed, alone }
+        let runs = runs.into_iter().map(Arc::new).collect();
+        Experiment { tests, runs, passed, alone, forks: None }
+    }
+
+    /// Returns the same process with these tests in forks, and whether each passed, if that is
+    /// evidence about the code.
+    #[must_use]
+    pub fn with_forks(self, forks: Vec<(usize, Option<bool>)>) -> Self {
+        Experiment { forks: Some(forks), ..self }
     }
 
     /// Returns the test that exceeded its time limit.
@@ -133,30 +143,18 @@ impl Experiments {
             Run::share(run, last);
             last.clone_from(run);
         }
+        if let (Some(forks), Some(&first)) = (experiment.forks.take(), experiment.tests.first()) {
+            self.forking.insert(first);
+            self.forked.extend(forks.into_iter().map(|(then, passed)| ((first, then), passed)));
+        }
         let beginnings: Vec<u64> = beginnings(&experiment.tests).collect();
         self.processes.add(beginnings, experiment);
-    }
-
-    /// Adds the results of the forks of a process, after the process itself was added: whether
-    /// each test passed in its fork, if its outcome is evidence.
-    pub fn add_forks(
-        &mut self,
-        first: usize,
-        forks: impl IntoIterator<Item = (usize, Option<bool>)>,
-    ) {
-        self.forking.insert(first);
-        self.forked.extend(forks.into_iter().map(|(then, passed)| ((first, then), passed)));
     }
 
     /// Returns whether `then` passed in a fork after `first`. Returns `None` if there was no such
     /// fork or its outcome is no evidence.
     pub fn hint(&self, first: usize, then: usize) -> Option<bool> {
         *self.forked.get(&(first, then))?
-    }
-
-    /// Returns the number of forks that were made.
-    pub fn forks(&self) -> usize {
-        self.forked.len()
     }
 
     /// Requests forks of all pairs of a test of `first` and a test of `then` after it, which may be

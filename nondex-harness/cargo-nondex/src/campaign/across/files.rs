@@ -81,7 +81,7 @@ impl Across<'_> {
         shared.written = runs[0].iter().zip(set).rev().find_map(|(run, test)| {
             let mut writes = run.accesses.iter().rev().filter(is_of).filter(|access| access.writes);
             let Line { file, line } = writes.find_map(|access| self.states[with].line(access))?;
-            let test = self.id(with, *test);
+            let test = self.binaries[with].id(*test);
             Some(WrittenLine { file, line, test })
         });
         let mut accesses = runs[1].iter().flat_map(|run| run.accesses.iter()).filter(is_of);

@@ -1,9 +1,8 @@
 //! Description of a race for a report.
 
-use nondex_core::{AccessRecord, StateId, StateKind};
+use nondex_core::{AccessRecord, StateId};
 
 use super::interleaving::{ForcedInterleaving, Moment};
-use super::uses::every;
 use super::{Races, Use, stops_after};
 use crate::campaign::state::Part;
 use crate::judge::run::Run;
@@ -26,7 +25,7 @@ impl Races<'_> {
         let [own, other] = if is_inner { [inner, outer] } else { [outer, inner] };
         let writer = [other, own].into_iter().find(|used| used.changes(state)).unwrap_or(other);
         let line = |access: &AccessRecord| self.states.line(access);
-        let accesses = |used: &Use<'_>| self.traced(used, state);
+        let accesses = |used: &Use<'_>| self.watched(used.test, state, true);
         let writes = accesses(writer);
         // The user sees only what a stopped writer has done by then, and everything that an ended
         // writer has done.
@@ -63,25 +62,6 @@ impl Races<'_> {
             test: name(writer),
         });
         Race { with: name(other), inner: is_inner, interrupt_at: access, pause_at, state: shared }
-    }
-
-    /// Returns the accesses of a test that runs alone to a part of the state, with their lines.
-    pub(super) fn traced(&self, used: &Use<'_>, state: &StateId) -> Vec<AccessRecord> {
-        let key = (used.test, state.clone());
-        if let Some(known) = self.traced.borrow().get(&key) {
-            return known.clone();
-        }
-        let spec = self.processes.spec(used.test).in_order(|tests| {
-            tests.lines = true;
-            tests.watch = match state.kind {
-                StateKind::Static => vec![state.clone()],
-                _ => every(),
-            };
-        });
-        let mut accesses = self.alone(&spec, used.test);
-        accesses.retain(|access| access.state == *state);
-        self.traced.borrow_mut().insert(key, accesses.clone());
-        accesses
     }
 }
 

@@ -53,7 +53,7 @@ impl Races<'_> {
         if state.kind != StateKind::Static || own.len() <= MAX_PARTS + after {
             return singles.collect();
         }
-        let traced = self.traced(used, state);
+        let traced = self.watched(used.test, state, true);
         let own_traced: Vec<_> = traced.iter().filter(|access| access.own).collect();
         let mut at = 0_usize;
         let mut lines: Vec<Stop> = Vec::new();

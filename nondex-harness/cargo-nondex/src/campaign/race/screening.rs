@@ -25,7 +25,12 @@ pub(super) struct Screened<'m> {
     pub(super) moments: Vec<Moment>,
 }
 
-impl Screened<'_> {
+impl<'m> Screened<'m> {
+    /// Returns the interleaving at this moment.
+    pub(super) const fn at(&self, moment: Moment) -> ForcedInterleaving<'m> {
+        ForcedInterleaving { outer: self.outer, inner: self.inner, state: self.state, moment }
+    }
+
     /// Returns whether other processes may run concurrently, because both tests use only state of
     /// their own process.
     fn is_confined(&self) -> bool {
@@ -39,12 +44,7 @@ impl Screened<'_> {
     /// that need not be repeated; `None` when it was stopped.
     fn passed(&self, processes: &Processes<'_>, place: usize) -> Option<usize> {
         for (number, moment) in self.moments.iter().enumerate() {
-            let interleaving = ForcedInterleaving {
-                outer: self.outer,
-                inner: self.inner,
-                state: self.state,
-                moment: *moment,
-            };
+            let interleaving = self.at(*moment);
             let spec = interleaving.spec(processes, false);
             let runs = processes.run(place, &interleaving.order(), &spec)?;
             let [inner, outer] = &runs[..] else { return Some(number) };
