@@ -33,7 +33,7 @@ use super::launch::{Setting, Unmade};
 use super::progress::Progress;
 use super::stop::StopFlag;
 use crate::judge::isolation::{Judgement, Need, Runs};
-use crate::judge::missing::{Purpose, RunLimits};
+use crate::judge::missing::{Missing, Purpose, RunLimits};
 use crate::judge::run::Run;
 use crate::judge::slots::Required;
 
@@ -250,7 +250,7 @@ impl Executor<'_> {
                 };
                 continue;
             };
-            let TestState { limits, setting, .. } = state.tests[turn.test];
+            let TestState { batch: Missing { limits, .. }, setting, .. } = state.tests[turn.test];
             drop(state);
             let made = attempt(|| {
                 let id = self.workload.id(turn.test);
@@ -277,7 +277,7 @@ impl Executor<'_> {
                     test.is_confinable = false;
                     test.setting = Setting::Shared;
                     if test.panic.is_none() {
-                        state.queue.insert(turn, spec);
+                        state.queue.insert(turn);
                     }
                 }
                 Err(panic) => {
@@ -286,12 +286,12 @@ impl Executor<'_> {
                 }
                 Ok(Ok(run)) => {
                     let test = &mut state.tests[turn.test];
-                    if test.purpose == Purpose::Explain {
-                        self.budget.explained(run.took, test.is_alone);
+                    if test.batch.purpose == Purpose::Explain {
+                        self.budget.explained(run.took, test.batch.alone);
                     }
                     // Further runs of this test would come after the first runs of all other tests.
                     test.is_failing |= !run.passed();
-                    test.batch[turn.index].1 = Some(run);
+                    test.results[turn.index] = Some(run);
                     test.open -= 1;
                     let mut ready = Vec::new();
                     if test.open == 0 {
@@ -354,7 +354,7 @@ impl Executor<'_> {
         let spent = state.spent;
         let test = &mut state.tests[index];
         if test.rounds == 1 {
-            let first = test.batch.iter().find_map(|(_, run)| run.as_ref());
+            let first = test.results.iter().find_map(Option::as_ref);
             first.into_iter().for_each(|run| self.budget.begun(run.took));
         }
         test.add_batch();

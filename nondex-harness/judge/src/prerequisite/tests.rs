@@ -149,3 +149,12 @@ fn what_a_choice_decides_only_the_network_explains() {
         }
     }
 }
+
+#[test]
+fn a_failure_that_the_machine_explains_is_no_evidence_about_the_code() {
+    for (run, expected) in
+        [(run(true, &[]), Some(true)), (run(false, &[]), Some(false)), (offline(), None)]
+    {
+        assert_eq!(options().passed(&run), expected);
+    }
+}

@@ -1,6 +1,6 @@
 //! State that the workers of the executor share: the queue, and the progress of each test.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
@@ -9,13 +9,13 @@ use nondex_core::RunSpec;
 use super::place::{Phase, QueuePlace};
 use super::{MAX_AT_ONCE, Setting, pause};
 use crate::judge::isolation::{Judgement, Need, Runs};
-use crate::judge::missing::{Missing, Purpose, RunLimits, Spent};
+use crate::judge::missing::{Missing, Spent};
 use crate::judge::run::Run;
 use crate::judge::slots::{Required, Slots};
 
 /// State that the workers of the executor share; the executor's lock protects it.
 pub(super) struct State {
-    pub(super) queue: BTreeMap<QueuePlace, RunSpec>,
+    pub(super) queue: BTreeSet<QueuePlace>,
     pub(super) tests: Vec<TestState>,
     /// Slots that the current runs take.
     slots: Slots,
@@ -36,20 +36,16 @@ pub(super) struct TestState {
     pub(super) runs: Runs,
     /// Slots that a run of it takes.
     required: Required,
-    /// The runs that it requested last, with their results.
-    pub(super) batch: Vec<(RunSpec, Option<Run>)>,
+    /// The batch of runs that it requested last.
+    pub(super) batch: Missing,
+    /// The results of these runs.
+    pub(super) results: Vec<Option<Run>>,
     /// Number of batches requested until now, including the current one.
     pub(super) rounds: usize,
-    /// Purpose of the batch.
-    pub(super) purpose: Purpose,
-    /// Limits of each run of the batch.
-    pub(super) limits: RunLimits,
     /// Minimum time between the starts of two runs of the batch.
     pub(super) interval: Duration,
     /// Earliest start of the next run, if not at once.
     pub(super) next_start: Option<Instant>,
-    /// Whether the runs of the batch must be made alone.
-    pub(super) is_alone: bool,
     /// Setting of the runs of the batch.
     pub(super) setting: Setting,
     /// Whether no run of the test has failed to be confined.
@@ -76,13 +72,11 @@ impl TestState {
         TestState {
             runs,
             required,
-            batch: Vec::new(),
+            batch: Missing::new(Vec::new()),
+            results: Vec::new(),
             rounds: 0,
-            purpose: Purpose::Judge,
-            limits: RunLimits::default(),
             interval: Duration::ZERO,
             next_start: None,
-            is_alone: false,
             setting: Setting::Shared,
             is_confinable: true,
             open: 0,
@@ -98,8 +92,9 @@ impl TestState {
 
     /// Adds the results of the batch to the runs.
     pub(super) fn add_batch(&mut self) {
-        let batch = std::mem::take(&mut self.batch);
-        self.runs.of_mut(self.is_alone).extend(batch);
+        let specs = std::mem::take(&mut self.batch.experiments);
+        let results = std::mem::take(&mut self.results);
+        self.runs.of_mut(self.batch.alone).extend(specs.into_iter().zip(results));
     }
 
     /// Returns whether the test counts towards the maximum of failures. A test with a failed run
@@ -125,7 +120,7 @@ impl State {
     ) -> Self {
         let tests: Vec<TestState> = tests.map(TestState::new).collect();
         State {
-            queue: BTreeMap::new(),
+            queue: BTreeSet::new(),
             slots: Slots::new(jobs),
             busy: 0,
             unfinished: tests.len(),
@@ -157,17 +152,17 @@ impl State {
             let last = open().rev().find(is_next).filter(|_| longest);
             let of_its_test = last.map(|last| QueuePlace { index: 0, ..*last });
             let mut runs = of_its_test.into_iter().flat_map(|start| self.queue.range(start..));
-            runs.next().map_or(turn, |(longest, _)| *longest)
+            runs.next().map_or(turn, |longest| *longest)
         };
         let free = open().find(is_free).map(|turn| first(*turn));
         let turn = free.or_else(|| open().find(has_room).copied())?;
-        let spec = self.queue.remove(&turn)?;
+        self.queue.remove(&turn);
         self.slots.take(&self.tests[turn.test].required);
         self.begin(turn.test);
         let test = &mut self.tests[turn.test];
         test.is_begun = true;
         test.next_start = (!test.interval.is_zero()).then(|| now + test.interval);
-        Some((turn, spec))
+        Some((turn, test.batch.experiments[turn.index].clone()))
     }
 
     /// Returns whether no run is in progress that this one must wait for.
@@ -207,7 +202,7 @@ impl State {
     /// only the runs of tests that have begun.
     fn open(&self) -> impl DoubleEndedIterator<Item = &QueuePlace> {
         let has_failed = self.has_failed();
-        self.queue.keys().filter(move |turn| !has_failed || self.tests[turn.test].is_begun)
+        self.queue.iter().filter(move |turn| !has_failed || self.tests[turn.test].is_begun)
     }
 
     /// Returns whether the maximum number of tests has failed, so that no further test is begun.
@@ -232,19 +227,16 @@ impl State {
     }
 
     /// Queues the runs that a test requests, which are confined if possible.
-    pub(super) fn request(&mut self, index: usize, missing: Missing, confined: bool) {
-        let Missing { experiments: specs, limits, alone, fresh, purpose } = missing;
+    pub(super) fn request(&mut self, index: usize, batch: Missing, confined: bool) {
+        let (specs, alone) = (&batch.experiments, batch.alone);
         if specs.is_empty() {
             // The test would wait for a result that never arrives.
             return self.give_up(index, "it requested no runs".to_owned());
         }
         let test = &mut self.tests[index];
-        test.limits = limits;
-        test.interval = pause::interval(&test.runs, &specs, alone);
-        test.is_alone = alone;
-        test.purpose = purpose;
+        test.interval = pause::interval(&test.runs, specs, alone);
         let is_plain = specs.len() > 1 && specs.iter().all(is_plain);
-        test.setting = if fresh {
+        test.setting = if batch.fresh {
             Setting::Fresh
         } else if !alone && confined && test.is_confinable && is_plain {
             Setting::Confined
@@ -253,11 +245,13 @@ impl State {
         };
         test.open = specs.len();
         let spent = test.runs.took();
-        for (i, spec) in specs.into_iter().enumerate() {
-            let place = QueuePlace::new(&spec, alone, spent, [index, test.rounds, i]);
-            self.queue.insert(place, spec.clone());
-            test.batch.push((spec, None));
-        }
+        self.queue.extend(
+            specs.iter().enumerate().map(|(place, spec)| {
+                QueuePlace::new(spec, alone, spent, [index, test.rounds, place])
+            }),
+        );
+        test.results = vec![None; specs.len()];
+        test.batch = batch;
         test.rounds += 1;
     }
 
@@ -269,9 +263,9 @@ impl State {
             return ready;
         }
         let tests = &mut self.tests;
-        self.queue.retain(|turn, _| {
+        self.queue.retain(|turn| {
             let test = &mut tests[turn.test];
-            let is_left_out = spent.leaves_out(test.purpose);
+            let is_left_out = spent.leaves_out(test.batch.purpose);
             test.open -= usize::from(is_left_out);
             if is_left_out && test.open == 0 {
                 ready.push(turn.test);
@@ -287,7 +281,7 @@ impl State {
             // A concurrent run of the test panicked first.
             return;
         }
-        self.queue.retain(|turn, _| turn.test != test);
+        self.queue.retain(|turn| turn.test != test);
         self.tests[test].need = None;
         self.tests[test].panic = Some(panic);
         self.unfinished -= 1;
