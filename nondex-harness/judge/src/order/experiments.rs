@@ -79,8 +79,10 @@ impl Experiment {
             run.stacks.clear();
         }
         let passed = tests.iter().zip(&runs).map(|(test, run)| passed(*test, run)).collect();
-        let runs = runs.into_iter().map(Arc::new).collect();
-        Experiment { tests, runs, passed, alone, forks: None }
+        // Collected in place, the list would keep the memory of all runs.
+        let mut shared = Vec::with_capacity(runs.len());
+        shared.extend(runs.into_iter().map(Arc::new));
+        Experiment { tests, runs: shared, passed, alone, forks: None }
     }
 
     /// Returns the same process with these tests in forks, and whether each passed, if that is

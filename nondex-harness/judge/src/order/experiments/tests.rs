@@ -93,6 +93,7 @@ fn equal_runs_of_a_test_take_memory_once_and_output_is_kept_where_its_test_is_kn
     add(1, Outcome::Failed, 3);
     add(MAX_SHOWN + 1, Outcome::Failed, 4);
     let runs: Vec<&Arc<Run>> = made.made().iter().map(|made| &made.runs[0]).collect();
+    assert!(made.made().iter().all(|made| made.runs.capacity() == made.runs.len()));
     assert!(Arc::ptr_eq(runs[0], runs[1]));
     assert!(runs.iter().all(|run| Arc::ptr_eq(&run.points, &runs[0].points)));
     assert_eq!(runs[2].took, Duration::from_millis(3));
