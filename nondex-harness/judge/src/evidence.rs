@@ -2,8 +2,9 @@
 
 mod answers;
 
-use nondex_core::{Level, Outcome, RunSpec, Selection, Source};
 use std::cell::RefCell;
+
+use nondex_core::{Level, Outcome, RunSpec, Selection, Source};
 
 pub use self::answers::Answer;
 use super::missing::{Missing, Purpose, Spent};

@@ -6,9 +6,9 @@
 //! runs that must be made first. Most functions answer a [`Question`], which combines a test, its
 //! options and its runs.
 //!
-//! - [`evidence`] and [`order::experiments`] are views of the stored runs, of one test and of the
-//!   orders of a binary; [`missing`] describes the runs that an answer still needs. [`plan`] decides
-//!   which these are.
+//! - [`evidence`] and [`order::experiments`] are views of the stored runs: of one test, and of the
+//!   orders of a binary. [`missing`] describes the runs that an answer still needs, and [`plan`]
+//!   decides which these are.
 //! - [`equivalence`] decides which runs are redundant, [`patience`] how long a run may take, and
 //!   [`exhaustive`] when all possible orders were tried.
 //! - [`sampling`] decides which tests need few seeds, for example where two levels are `alike`.

@@ -1,7 +1,7 @@
 //! Finds tests that depend on the tests before them in their process.
 //!
 //! The tests of a binary are numbered in their original order, which is libtest's. [`experiments`]
-//! stores the processes that were made: which tests ran in which order, and the outcome of each. As
+//! stores the processes that were made: which tests ran in which order, and the run of each. As
 //! elsewhere in this crate, a function that needs further processes returns [`MissingProcesses`]
 //! and is called again when they were made.
 //!

@@ -1,4 +1,4 @@
-//! Stores the processes of one binary: which tests ran in which order, and the outcome of each.
+//! Stores the processes of one binary: which tests ran in which order, and the run of each.
 //!
 //! The outcome of a test after others follows from every process that began with the same tests,
 //! whatever ran after it. So one process of all tests answers for each of its prefixes.
