@@ -234,20 +234,20 @@ impl<'a> Processes<'a> {
         let names = cases[..cases.len() - 1].iter().map(|case| case.name.clone());
         let spec = self.spec(*order.last()?).after(names.collect());
         let runs = self.run(place, order, &spec)?;
-        // A process that could not be started is no evidence about its tests.
-        let is_started = runs.iter().any(|run| run.complete || !run.took.is_zero());
-        if !is_started {
+        Some(self.made(order.to_vec(), runs, alone))
+    }
+
+    /// Returns a process with these runs of its tests, as the judge needs it. A process that could
+    /// not be started is no evidence about its tests, so it has no runs.
+    pub(super) fn made(&self, tests: Vec<usize>, mut runs: Vec<Run>, alone: bool) -> Experiment {
+        if !runs.iter().any(|run| run.complete || !run.took.is_zero()) {
             let failure = runs.first().and_then(|run| run.failure.clone());
             let mut unstarted = self.unstarted.lock().unwrap_or_else(PoisonError::into_inner);
             let (_, count) =
                 unstarted.get_or_insert_with(|| (failure.unwrap_or_default().message, 0));
             *count += 1;
+            runs.clear();
         }
-        Some(self.made(order.to_vec(), if is_started { runs } else { Vec::new() }, alone))
-    }
-
-    /// Returns a process with these runs of its tests, as the judge needs it.
-    pub(super) fn made(&self, tests: Vec<usize>, runs: Vec<Run>, alone: bool) -> Experiment {
         Experiment::new(tests, runs, alone, |test, run| self.passed(test, run))
     }
 
