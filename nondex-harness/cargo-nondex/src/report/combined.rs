@@ -71,6 +71,12 @@ fn add(test: &mut TestReport, mut order: TestReport) {
             test.run_alone = false;
             test.notes.retain(|note| !note.ends_with(JUDGED_ALONE));
         }
+        // A victim passes alone, so what failed before was disturbed, also in the plain build: by
+        // what another test had left.
+        let is_victim = order.verdict == Verdict::OrderDependentVictim;
+        if test.verdict == Verdict::NotRun || (test.verdict == Verdict::Broken && is_victim) {
+            test.notes.clear();
+        }
         test.rule_as(&order);
         test.reproduce = order.reproduce;
         test.replay = order.replay;
@@ -164,6 +170,21 @@ mod tests {
         };
         let found = combined(noted(&["a", "b"]), noted(&["b", "c"]));
         assert_eq!(found.notes, ["a", "b", "c"]);
+    }
+
+    #[test]
+    fn an_overruled_verdict_leaves_no_note_that_contradicts_the_order() {
+        for (known, order, is_kept) in [
+            (Verdict::Broken, Verdict::OrderDependentVictim, false),
+            (Verdict::NotRun, Verdict::OrderDependentVictim, false),
+            (Verdict::NotRun, Verdict::OrderDependentBrittle, false),
+            (Verdict::Broken, Verdict::OrderDependentBrittle, true),
+        ] {
+            let plain = "it fails in a plain build too".to_owned();
+            let known = TestReport { notes: vec![plain], ..test(known) };
+            let found = combined(known, dependent(order));
+            assert_eq!((found.verdict, !found.notes.is_empty()), (order, is_kept));
+        }
     }
 
     #[test]

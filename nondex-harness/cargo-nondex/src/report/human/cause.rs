@@ -59,7 +59,10 @@ impl<'r> Cause<'r> {
             let culprits: BTreeSet<_> = test.culprits.iter().map(identity).collect();
             // A test without a culprit is in its own cause.
             let own = culprits.is_empty().then_some(place);
-            by_culprits.entry((culprits, own, deadlock(test))).or_default().push(test);
+            // One call may have to be late by 5 ms for one test, and by a minute for another.
+            let is_long = matches!(test.advice(), Some(Advice::Starved | Advice::Unmeasured));
+            let key = (culprits, own, deadlock(test), is_long);
+            by_culprits.entry(key).or_default().push(test);
         }
         let mut causes: Vec<Cause<'r>> =
             by_culprits.into_values().map(|tests| Cause { tests }).collect();
@@ -430,6 +433,29 @@ mod tests {
         for (ends, causes) in [([deadlock, None], 2), ([deadlock; 2], 1), ([None; 2], 1)] {
             let tests = [delayed("pays", ends[0]), delayed("counts", ends[1])];
             assert_eq!(Cause::of(&tests).len(), causes, "{ends:?}");
+        }
+    }
+
+    #[test]
+    fn a_test_that_only_a_minute_of_delay_fails_is_not_listed_with_one_that_a_millisecond_fails() {
+        let delayed = |name: &str, level| TestReport {
+            verdict: Verdict::NonDeterministic,
+            reason: Some(Timing::Time),
+            weakest_level: Some(level),
+            delay_level: Some(level),
+            culprits: vec![Culprit {
+                confirmed: true,
+                ..Culprit::new(&Site::new(
+                    &model::THREAD_SPAWN,
+                    Family::Schedule,
+                    Caller { file: "src/lib.rs", line: 15, column: 0 },
+                ))
+            }],
+            ..TestReport::new("shop", "shop", name)
+        };
+        for (level, causes) in [(Level::Std, 1), (Level::Eq, 1), (Level::Full, 2)] {
+            let tests = [delayed("narrow", Level::Std), delayed("wide", level)];
+            assert_eq!(Cause::of(&tests).len(), causes, "{level:?}");
         }
     }
 
