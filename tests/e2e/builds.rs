@@ -57,6 +57,10 @@ fn a_test_that_its_build_decides_depends_on_the_program_that_the_build_ran() {
          build",
     ]);
     assert!(!output.stderr.contains("broken builds$tests::two"), "{}", output.stderr);
+
+    // No program of the other packages is named for a package that uses none of them.
+    let alone = campaign(&fixture, "lookup").run();
+    assert!(!alone.stderr.contains("in each build"), "{}", alone.stderr);
 }
 
 #[test]

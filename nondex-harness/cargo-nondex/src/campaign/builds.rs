@@ -111,6 +111,11 @@ pub fn compare(report: &mut Report, selected: &[Selected<'_>], builds: &Builds<'
     builds.tree.written().add_plain();
     let cases = by_id(selected);
     for variation in &builds.rebuilds.variations {
+        // Earlier builds may have run programs of packages that are not selected now.
+        let mut suites = selected.iter().map(|one| one.suite);
+        if !suites.any(|suite| variation.affected.contains(&suite.binary.package)) {
+            continue;
+        }
         let mut tests: Vec<Compared<'_>> = report
             .tests
             .iter_mut()
