@@ -324,6 +324,15 @@ fn a_history_tells_which_commit_introduced_a_test_and_which_made_it_flaky() {
         serde_json::from_str(&repository.bisect("mode_is_clean").run().stdout).unwrap();
     assert_eq!((again.builds, again.runs), (0, 0));
     assert_eq!(repository.kept(), before);
+    // A clone has no report.
+    let (latest, aside) = (root.join("target/nondex/latest"), root.join("target/latest"));
+    fs::rename(&latest, &aside).unwrap();
+    let output = repository.bisect("mode_is_clean").run();
+    output.prints(&["there is no report yet"]);
+    let again: Bisection = serde_json::from_str(&output.stdout).unwrap();
+    assert_eq!((&*again.category, again.builds), ("OD-victim", 0));
+    fs::remove_dir_all(&latest).unwrap();
+    fs::rename(&aside, &latest).unwrap();
 
     // If the commit itself cannot be tried, the possible commits are reported.
     let (good, bad) = (&repository.notable["moved"], &repository.notable["unsorted"]);

@@ -13,7 +13,7 @@ use camino::Utf8Path;
 use self::oracle::{Oracle, Trial};
 use self::progress::Kept;
 use super::console::Console;
-use super::{interrupt, known};
+use super::{first, interrupt, known};
 use crate::campaign::process;
 use crate::cli::{BisectArgs, MessageFormat};
 use crate::error::{Error, Result};
@@ -31,7 +31,11 @@ pub(super) fn bisect(args: &BisectArgs, console: &Console) -> Result<ExitCode> {
     let place = args.location.folders()?;
     let report = match &args.report {
         Some(file) => store::read(file)?,
-        None => store::read_latest(&place.target_dir)?,
+        None => {
+            // The test may depend on others.
+            first::run_if_needed("check", &args.test, &args.location, args.offline, console)?;
+            store::read_latest(&place.target_dir)?
+        }
     };
     let test = known::choose(&report, &args.test)?;
     let git = Git::around(&place.workspace_root)?;

@@ -34,6 +34,11 @@ impl Console {
         Console { verbose: self.verbose.max(1), ..self.clone() }
     }
 
+    /// Returns a console that leaves standard output to the command that the user started.
+    pub(super) fn for_people(&self) -> Self {
+        Console { format: MessageFormat::Human, ..self.clone() }
+    }
+
     /// Creates a console with the settings of the command line.
     pub(super) fn new(args: &OutputArgs) -> Self {
         Console {

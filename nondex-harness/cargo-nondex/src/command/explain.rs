@@ -8,7 +8,7 @@ use nondex_core::RunSpec;
 use super::console::Console;
 use super::progress::Display;
 use super::replay;
-use super::{interrupt, outcome};
+use super::{first, interrupt, outcome};
 use crate::campaign::memo::Memo;
 use crate::campaign::{self, Selected};
 use crate::cli::{Annotations, ExplainArgs, FileArgs};
@@ -26,6 +26,9 @@ use crate::report::{self, Report, RunDirectory};
 /// exit code is 100 if the test still depends on a choice.
 pub(super) fn explain(args: &ExplainArgs, line: &str, console: &Console) -> Result<ExitCode> {
     let place = args.location.folders()?;
+    if args.report.is_none() && args.finding != "latest" {
+        first::run_if_needed("run", &args.finding, &args.location, false, console)?;
+    }
     let store = Store::new(&place.target_dir);
     let finding = replay::asked(&args.finding, args.report.as_deref(), &store, |finding| {
         finding.choice().is_some()

@@ -15,6 +15,7 @@ mod effects;
 mod events;
 mod explain;
 mod files;
+mod first;
 mod fold;
 mod history;
 mod init;
