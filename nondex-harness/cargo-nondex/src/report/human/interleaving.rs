@@ -131,8 +131,10 @@ pub(super) fn timed_out(test: &TestReport) -> Option<&LaneStepReport> {
     main_conflict(found).into_iter().chain(&found.conflicts).find_map(|conflict| {
         let [delay, other] = [conflict.delay, conflict.meanwhile].map(|at| &found.steps[at]);
         delay.delay_ns.filter(|delay| *delay > MOMENT)?;
-        // Another step than the wait itself may be the one that conflicts.
-        let mut meanwhile = found.steps.get(conflict.delay..=conflict.meanwhile)?.iter();
+        // A later step of the thread on the awaited object may be the one that conflicts.
+        let is_awaited = conflict.object == LOCK || conflict.object.starts_with("channel");
+        let first = if is_awaited { conflict.delay } else { conflict.meanwhile };
+        let mut meanwhile = found.steps.get(first..=conflict.meanwhile)?.iter();
         meanwhile.find(|step| step.lane == other.lane && is_limited(step))
     })
 }

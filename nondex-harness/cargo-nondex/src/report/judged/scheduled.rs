@@ -45,6 +45,7 @@ pub(super) fn report(
     let ended = traced.and_then(|(schedule, _)| schedule.end.as_ref());
     let end = ended.or(record.end.as_ref());
     let waits = end.map_or(&[][..], |end| &end.waits);
+    let called: Vec<Vec<Line>> = waits.iter().map(|wait| calls(&wait.stack, workspace)).collect();
     Some(Scheduled {
         threads: record.threads,
         steps: record.steps,
@@ -57,7 +58,11 @@ pub(super) fn report(
         repeatable: record.is_repeatable(),
         end: record.end.as_ref().map(|end| end.kind.name().to_owned()),
         after_panic: run.is_after_panic,
-        waits: waits.iter().map(|wait| self::wait(wait, waits, trace, workspace)).collect(),
+        waits: waits
+            .iter()
+            .enumerate()
+            .map(|(number, wait)| self::wait(wait, caller(number, &called), trace, workspace))
+            .collect(),
     })
 }
 
@@ -78,15 +83,14 @@ pub(super) fn traced(dependence: &Dependence) -> Option<(&Group, &ScheduleRecord
     })
 }
 
-/// Reports one of `all` waits.
+/// Reports a wait with its [caller].
 fn wait(
     wait: &WaitRecord,
-    all: &[WaitRecord],
+    caller: Option<Line>,
     trace: Option<&Trace>,
     workspace: &Workspace,
 ) -> WaitReport {
     let nearest = workspace.nearest(&wait.stack);
-    let caller = caller(wait, all, workspace);
     // If others wait in the same line, their calls and not that line tell them apart.
     let place = |frames: &[Frame]| {
         let found = workspace.nearest(frames);
@@ -128,14 +132,12 @@ fn last_line(wait: &WaitRecord, trace: &Trace, workspace: &Workspace) -> Option<
 }
 
 /// Returns the innermost call that tells a wait from the others in the same line of the workspace.
-/// Returns `None` without such others, or if all of them have the same calls.
-fn caller(wait: &WaitRecord, all: &[WaitRecord], workspace: &Workspace) -> Option<Line> {
-    let own = calls(&wait.stack, workspace);
-    let others = all.iter().filter(|other| other.thread != wait.thread);
-    let shared = others.map(|other| {
-        let other = calls(&other.stack, workspace);
-        own.iter().zip(&other).take_while(|(a, b)| a == b).count()
-    });
+/// Returns `None` without such others, or if one of them has the same calls. `called` are the
+/// [calls] of all waits.
+fn caller(number: usize, called: &[Vec<Line>]) -> Option<Line> {
+    let own = &called[number];
+    let others = called.iter().enumerate().filter(|(other, _)| *other != number);
+    let shared = others.map(|(_, other)| own.iter().zip(other).take_while(|(a, b)| a == b).count());
     shared.max().filter(|shared| *shared > 0).and_then(|shared| own.get(shared).cloned())
 }
 
@@ -245,25 +247,10 @@ mod tests {
 
     #[test]
     fn waits_in_one_line_are_told_apart_by_the_calls_that_led_there() {
-        let workspace = Workspace::new(env!("CARGO_MANIFEST_DIR").into());
-        let stack = |lines: &[u32]| -> Vec<Frame> {
-            let frame = |&line: &u32| Frame {
-                function: "app::take".to_owned(),
-                file: "src/lib.rs".to_owned(),
-                line,
-            };
-            lines.iter().map(frame).collect()
-        };
-        let waits = |stacks: [&[u32]; 2]| -> Vec<Option<u32>> {
-            let record = |(thread, lines): (&str, &&[u32])| WaitRecord {
-                thread: thread.to_owned(),
-                operation: "futex wait".to_owned(),
-                stack: stack(lines),
-                ..WaitRecord::default()
-            };
-            let all: Vec<WaitRecord> = ["0", "0.0"].into_iter().zip(&stacks).map(record).collect();
-            let reports = all.iter().map(|one| wait(one, &all, None, &workspace));
-            reports.map(|report| report.caller.map(|caller| caller.line)).collect()
+        let line = |line: &u32| Line { file: "src/lib.rs".to_owned(), line: *line };
+        let waits = |stacks: [&[u32]; 2]| {
+            let called = stacks.map(|lines| lines.iter().map(line).collect());
+            [0, 1].map(|number| caller(number, &called).map(|caller| caller.line))
         };
         for (stacks, callers) in [
             ([&[5, 20][..], &[5, 30]], [Some(20), Some(30)]),

@@ -238,7 +238,7 @@ fn a_wait_whose_time_limit_ends_during_a_delay_is_the_cause() {
     let mut test = TestReport::new("shop", "shop", "waits");
     let lane = |thread: &str| LaneReport { thread: thread.to_owned(), name: None };
     let of_test = |what, line| LaneStepReport { lane: 1, ..step(what, Some(line), None) };
-    let found = |delay, wait| InterleavingReport {
+    let found = |object: &str, delay, wait| InterleavingReport {
         threads: vec![lane("0.1"), lane("0")],
         steps: vec![
             of_test("Receiver::recv_timeout", 3),
@@ -248,7 +248,7 @@ fn a_wait_whose_time_limit_ends_during_a_delay_is_the_cause() {
             step("Sender::send", Some(9), None),
         ],
         conflicts: vec![ConflictReport {
-            object: "channel".to_owned(),
+            object: object.to_owned(),
             before: None,
             delay: 1,
             meanwhile: 3,
@@ -257,15 +257,17 @@ fn a_wait_whose_time_limit_ends_during_a_delay_is_the_cause() {
         }],
         failed: None,
     };
-    for (delay, wait, line) in [
-        (5_000_000, "Receiver::recv_timeout", Some(4)),
-        (5_000_000, "Timeout::poll", Some(4)),
-        // A wait before the delay, and a delay that no time limit would end in.
-        (5_000_000, "Receiver::recv", None),
-        (700, "Receiver::recv_timeout", None),
+    for (object, delay, wait, line) in [
+        ("channel", 5_000_000, "Receiver::recv_timeout", Some(4)),
+        ("lock", 5_000_000, "Timeout::poll", Some(4)),
+        // A wait before the delay, a delay that no time limit would end in, and a conflict after a
+        // wait for something else.
+        ("channel", 5_000_000, "Receiver::recv", None),
+        ("channel", 700, "Receiver::recv_timeout", None),
+        ("memory", 5_000_000, "Receiver::recv_timeout", None),
     ] {
-        test.interleaving = Some(found(delay, wait));
-        assert_eq!(timed_out(&test).and_then(|wait| wait.line), line, "{delay} {wait}");
+        test.interleaving = Some(found(object, delay, wait));
+        assert_eq!(timed_out(&test).and_then(|wait| wait.line), line, "{object} {delay} {wait}");
         test.culprits = vec![delayed(9, delay)];
         let fix = fixes::of_threads(&test, Timing::Race).join("; ");
         assert_eq!(fix.contains("without a time limit"), line.is_some(), "{fix}");
