@@ -79,11 +79,14 @@ pub(super) fn cause(
 }
 
 /// Returns whether a function takes a lock, or waits for an initialisation: `RawMutex::lock_slow`,
-/// `RwLock::write`, `Once::call_once`, but not `block_on`.
+/// `RwLock::write`, `Once::call`, but not `block_on` and `FnOnce::call_once`.
 fn is_of_lock(frame: &Frame) -> bool {
     let mut parts = frame.function.split("::");
     parts.any(|part| {
-        part.starts_with("lock") || ["Mutex", "RwLock", "Once"].iter().any(|one| part.contains(one))
+        let is_named = |name: &&str| part.contains(name);
+        part.starts_with("lock")
+            || part == "Once"
+            || ["Mutex", "RwLock", "OnceLock", "OnceCell"].iter().any(is_named)
     })
 }
 
@@ -228,8 +231,12 @@ mod tests {
             (0, 6, "futex wait", 0x20, None, None),
         ]);
         assert!(of(&tried, "0", "futex wait").is_some());
-        "tokio::runtime::park::Inner::block_on".clone_into(&mut tried.stacks[2].frames[0].function);
-        assert_eq!(of(&tried, "0", "futex wait"), None);
+        for other in ["tokio::runtime::park::Inner::block_on", "core::ops::FnOnce::call_once"] {
+            other.clone_into(&mut tried.stacks[2].frames[0].function);
+            assert_eq!(of(&tried, "0", "futex wait"), None, "{other}");
+        }
+        "std::sync::once::Once::call".clone_into(&mut tried.stacks[2].frames[0].function);
+        assert!(of(&tried, "0", "futex wait").is_some());
     }
 
     #[test]
