@@ -59,9 +59,22 @@ impl Workspace {
         (!FOREIGN.contains(&first.as_str()) && path.is_file()).then(|| text.to_owned())
     }
 
-    /// Returns the innermost frame in the workspace: file, relative to the root, and line.
+    /// Iterates over the frames in the workspace, the innermost first: file, relative to the root,
+    /// and line.
+    pub fn of_users(&self, frames: &[Frame]) -> impl Iterator<Item = (String, u32)> {
+        frames.iter().filter_map(|frame| Some((self.user_file(&frame.file)?, frame.line)))
+    }
+
+    /// Returns the innermost frame in the workspace, as [`of_users`](Self::of_users) does.
     pub fn nearest_of_users(&self, frames: &[Frame]) -> Option<(String, u32)> {
-        frames.iter().find_map(|frame| Some((self.user_file(&frame.file)?, frame.line)))
+        self.of_users(frames).next()
+    }
+
+    /// Returns what the workspace's innermost frame calls, the innermost frame first; all frames if
+    /// none is in the workspace.
+    pub fn called<'f>(&self, frames: &'f [Frame]) -> &'f [Frame] {
+        let user = frames.iter().position(|frame| self.user_file(&frame.file).is_some());
+        &frames[..user.unwrap_or(frames.len())]
     }
 
     /// Returns the innermost frame in the workspace, of the first of these stacks that has one.

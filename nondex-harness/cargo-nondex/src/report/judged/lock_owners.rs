@@ -20,13 +20,13 @@ pub(super) fn cause(
     let wait = trace.operations.iter().rev().find(|operation| operation.thread == thread)?;
     let cause_of = |kind: WaitCauseKind, of: &TracedOperation| {
         let frames = trace::frames(trace, of);
-        let own = frames.iter().position(|frame| workspace.user_file(&frame.file).is_some());
-        let called = own.and_then(|own| frames.get(own.checked_sub(1)?));
+        let called = workspace.called(frames);
+        let callee = called.last().filter(|_| called.len() < frames.len());
         let (file, line) = place(frames).unzip();
         WaitCause {
             kind,
             thread: path_of(trace, of.thread),
-            what: called
+            what: callee
                 .map(|frame| short(&frame.function))
                 .filter(|what| !what.is_empty())
                 .unwrap_or_else(|| of.operation.clone()),
@@ -54,8 +54,7 @@ pub(super) fn cause(
         return notification.map(|of| cause_of(WaitCauseKind::Notified, of));
     }
     let frames = trace::frames(trace, wait);
-    let user = frames.iter().position(|frame| workspace.user_file(&frame.file).is_some());
-    let inner = &frames[..user.unwrap_or(frames.len())];
+    let inner = workspace.called(frames);
     // Descriptors, channels, conditions of other crates and parked threads have no owner. A channel
     // counts its messages from 0, which looks like taking a lock.
     if matches!(&*wait.operation, "poll" | "read" | "write")

@@ -45,7 +45,8 @@ pub(super) fn report(
     let ended = traced.and_then(|(schedule, _)| schedule.end.as_ref());
     let end = ended.or(record.end.as_ref());
     let waits = end.map_or(&[][..], |end| &end.waits);
-    let called: Vec<Vec<Line>> = waits.iter().map(|wait| calls(&wait.stack, workspace)).collect();
+    let calls = |wait: &WaitRecord| workspace.of_users(&wait.stack).map(line).collect();
+    let calls: Vec<Vec<Line>> = waits.iter().map(calls).collect();
     Some(Scheduled {
         threads: record.threads,
         steps: record.steps,
@@ -61,7 +62,7 @@ pub(super) fn report(
         waits: waits
             .iter()
             .enumerate()
-            .map(|(number, wait)| self::wait(wait, caller(number, &called), trace, workspace))
+            .map(|(number, wait)| self::wait(wait, caller(number, &calls), trace, workspace))
             .collect(),
     })
 }
@@ -94,9 +95,9 @@ fn wait(
     // If others wait in the same line, their calls and not that line tell them apart.
     let place = |frames: &[Frame]| {
         let found = workspace.nearest(frames);
-        let calls = calls(frames, workspace);
-        let call = calls.into_iter().nth(1).filter(|_| caller.is_some() && found == nearest);
-        call.map(|call| (call.file, call.line)).or(found)
+        let is_shared = caller.is_some() && found == nearest;
+        let call = if is_shared { workspace.of_users(frames).nth(1) } else { None };
+        call.or(found)
     };
     let operation = api(&wait.stack).map_or_else(|| wait.operation.clone(), str::to_owned);
     let cause = trace
@@ -118,34 +119,31 @@ fn wait(
 /// Returns the last line of the workspace that a thread ran before it waits, if it is not a call in
 /// that line that waits: a task is suspended there, and an executor waits for work.
 fn last_line(wait: &WaitRecord, trace: &Trace, workspace: &Workspace) -> Option<Line> {
-    let own = wait.stack.iter().position(|frame| workspace.user_file(&frame.file).is_some());
-    let inner = own.map_or(&[][..], |own| &wait.stack[..own]);
-    if own.is_some() && !inner.iter().any(|frame| frame.function.contains("block_on")) {
+    let inner = workspace.called(&wait.stack);
+    let is_executor = inner.iter().any(|frame| frame.function.contains("block_on"));
+    if !is_executor && inner.len() < wait.stack.len() {
         return None;
     }
-    let nearest = calls(&wait.stack, workspace).into_iter().next();
+    let nearest = workspace.nearest_of_users(&wait.stack);
     let thread = trace.threads.iter().rposition(|known| known.path == wait.thread)? as u64;
     let operations = trace.operations.iter().rev().filter(|of| of.thread == thread);
     let mut lines =
-        operations.filter_map(|of| calls(trace::frames(trace, of), workspace).into_iter().next());
-    lines.find(|line| Some(line) != nearest.as_ref())
+        operations.filter_map(|of| workspace.nearest_of_users(trace::frames(trace, of)));
+    lines.find(|line| Some(line) != nearest.as_ref()).map(line)
 }
 
 /// Returns the innermost call that tells a wait from the others in the same line of the workspace.
-/// Returns `None` without such others, or if one of them has the same calls. `called` are the
-/// [calls] of all waits.
-fn caller(number: usize, called: &[Vec<Line>]) -> Option<Line> {
-    let own = &called[number];
-    let others = called.iter().enumerate().filter(|(other, _)| *other != number);
+/// Returns `None` without such others, or if one of them has the same calls. `calls` are the frames
+/// of each wait in the workspace, the innermost first.
+fn caller(number: usize, calls: &[Vec<Line>]) -> Option<Line> {
+    let own = &calls[number];
+    let others = calls.iter().enumerate().filter(|(other, _)| *other != number);
     let shared = others.map(|(_, other)| own.iter().zip(other).take_while(|(a, b)| a == b).count());
     shared.max().filter(|shared| *shared > 0).and_then(|shared| own.get(shared).cloned())
 }
 
-/// Returns the lines of a stack that are in the workspace, the innermost first.
-fn calls(stack: &[Frame], workspace: &Workspace) -> Vec<Line> {
-    let line =
-        |frame: &Frame| Some(Line { file: workspace.user_file(&frame.file)?, line: frame.line });
-    stack.iter().filter_map(line).collect()
+fn line((file, line): (String, u32)) -> Line {
+    Line { file, line }
 }
 
 /// Returns the call of std in which a thread with this stack waits.

@@ -66,17 +66,15 @@ pub(super) struct Own {
 
 impl Own {
     pub(super) fn of(frames: &[Frame], workspace: &Workspace) -> Self {
-        let is_own = |frame: &Frame| workspace.user_file(&frame.file).is_some();
-        let at = frames.iter().position(is_own);
-        let place = workspace.nearest_of_users(frames);
-        let called = at.unwrap_or(frames.len());
-        let callee = called.checked_sub(1).map(|at| &frames[at]);
+        let called = workspace.called(frames);
+        let place = workspace.nearest_of_users(&frames[called.len()..]);
+        let callee = called.last();
         let is_inner = callee.is_some_and(|callee| callee.function.starts_with("std::sys::"));
         // Without debug information a function has no name.
         let what = callee.map(|callee| short(&callee.function)).filter(|what| !what.is_empty());
         // The reference counts of `Arc` and `Weak` are irrelevant.
         let counts = |frame: &Frame| frame.file.ends_with("alloc/src/sync.rs");
-        let is_count = frames[..called].iter().any(counts);
+        let is_count = called.iter().any(counts);
         let allocates = frames.iter().any(|frame| frame.function.contains("GlobalAlloc>::"));
         Own { place, what, is_count, is_inner, allocates }
     }
