@@ -9,7 +9,7 @@ use super::brittle;
 use super::comparison::Comparison;
 use super::external_files::{self, Changed};
 use super::launch::Setting;
-use super::order::Bench;
+use super::order::ProcessContext;
 use super::process::at_random_addresses;
 use super::temporary;
 use super::tree::Tree;
@@ -43,7 +43,7 @@ impl Campaign<'_> {
             };
             let hangs = |case: &TestCase| position(case).is_some_and(|test| runs[test].hang());
             let options = self.options[tests[0]].with_real_threads();
-            let bench = Bench {
+            let context = ProcessContext {
                 launcher: self.launcher.clone(),
                 options: &options,
                 tree: &Tree::none(),
@@ -52,7 +52,7 @@ impl Campaign<'_> {
             };
             let cases: Vec<&TestCase> = tests.iter().map(|test| self.tests[*test].1).collect();
             let mut found =
-                brittle::run(&bench, suite, &cases, &clean, &hangs).into_iter().flatten();
+                brittle::run(&context, suite, &cases, &clean, &hangs).into_iter().flatten();
             for test in tests {
                 let unknown = || (!self.stop.is_set()).then(AfterOthers::unknown);
                 runs[*test].after_others = found.next().or_else(unknown);

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use nondex_core::Outcome;
 
-use super::order::{Bench, Processes};
+use super::order::{ProcessContext, Processes};
 use crate::judge::deadlock;
 use crate::judge::order::Experiments;
 use crate::judge::order::{
@@ -45,7 +45,7 @@ pub fn has_others(suite: &Suite, case: &TestCase) -> bool {
 /// test of the campaign, if that was made. `hangs` returns whether a test is known to
 /// [hang](crate::judge::isolation::Runs::hang).
 pub(super) fn run(
-    bench: &Bench<'_>,
+    context: &ProcessContext<'_>,
     suite: &Suite,
     broken: &[&TestCase],
     clean: &dyn Fn(&TestCase) -> Option<Run>,
@@ -69,16 +69,16 @@ pub(super) fn run(
             .map(|run| run.took)
             .max()
             .unwrap_or_default();
-        let short = once_hung(bench.options.timeout, longest);
+        let short = once_hung(context.options.timeout, longest);
         let limit = |case: &&TestCase| if hangs(case) { short } else { Duration::MAX };
         tests.iter().map(limit).collect()
     };
-    let processes = Processes::new(bench, suite, tests).within(limits);
+    let processes = Processes::new(context, suite, tests).within(limits);
     let mut search = Search {
         processes: &processes,
         number: names.len(),
         failing: &failing,
-        experiments: Experiments::new(bench.options.jobs.get() > 1),
+        experiments: Experiments::new(context.options.jobs.get() > 1),
         ending: Vec::new(),
         took: BTreeMap::new(),
         unpaired: Vec::new(),
@@ -202,7 +202,7 @@ impl Search<'_> {
         let (failing, number) = (self.failing, self.number);
         let limits = Limits {
             reruns: RERUNS,
-            questions: self.processes.bench.options.search_runs,
+            questions: self.processes.context.options.search_runs,
             has_pairs: false,
         };
         self.processes.answer(&mut self.experiments, |experiments| {

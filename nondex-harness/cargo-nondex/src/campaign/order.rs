@@ -24,8 +24,8 @@ use crate::judge::{Options, missing};
 use crate::pool;
 use crate::project::{Suite, TestCase};
 
-/// Means to run several tests in a process.
-pub(super) struct Bench<'a> {
+/// What all processes with several tests share.
+pub(super) struct ProcessContext<'a> {
     /// Starter of the processes.
     pub(super) launcher: Launcher<'a>,
     /// Options that all processes share.
@@ -38,10 +38,10 @@ pub(super) struct Bench<'a> {
     pub(super) stop: &'a StopFlag,
 }
 
-/// The tests of one binary, and the means to start their processes.
+/// The tests of one binary, and what starts their processes.
 pub(super) struct Processes<'a> {
-    /// The means.
-    pub(super) bench: &'a Bench<'a>,
+    /// What it shares with other binaries.
+    pub(super) context: &'a ProcessContext<'a>,
     /// The binary.
     pub(super) suite: &'a Suite,
     /// Its tests, numbered in their original order.
@@ -60,9 +60,13 @@ pub(super) struct Processes<'a> {
 
 impl<'a> Processes<'a> {
     /// Creates the processes of these tests of a binary, with choices in canonical order.
-    pub(super) fn new(bench: &'a Bench<'a>, suite: &'a Suite, tests: Vec<&'a TestCase>) -> Self {
+    pub(super) fn new(
+        context: &'a ProcessContext<'a>,
+        suite: &'a Suite,
+        tests: Vec<&'a TestCase>,
+    ) -> Self {
         Processes {
-            bench,
+            context,
             suite,
             tests,
             limits: Vec::new(),
@@ -84,7 +88,7 @@ impl<'a> Processes<'a> {
             limits: self.limits.clone(),
             drawn: Some((level, seed)),
             started: Arc::clone(&self.started),
-            ..Processes::new(self.bench, self.suite, self.tests.clone())
+            ..Processes::new(self.context, self.suite, self.tests.clone())
         }
     }
 
@@ -111,7 +115,7 @@ impl<'a> Processes<'a> {
     /// Returns whether several processes run concurrently. They no longer do once tests were seen
     /// leaving files.
     pub(super) fn are_at_once(&self) -> bool {
-        self.bench.options.jobs.get() > 1 && !self.bench.tree.is_left()
+        self.context.options.jobs.get() > 1 && !self.context.tree.is_left()
     }
 
     /// Returns the id of a test.
@@ -121,15 +125,15 @@ impl<'a> Processes<'a> {
 
     /// Returns the options of a test.
     pub(super) fn options_of(&self, test: usize) -> Cow<'_, Options> {
-        self.bench.options.of(&self.id(test))
+        self.context.options.of(&self.id(test))
     }
 
     /// Returns the slots for a process in which these tests run one after the other.
     pub(super) fn required(&self, tests: impl Iterator<Item = usize>) -> Required {
-        if self.bench.options.required.is_empty() {
+        if self.context.options.required.is_empty() {
             return Required::default();
         }
-        let of = |test: usize| self.bench.options.required(&self.id(test));
+        let of = |test: usize| self.context.options.required(&self.id(test));
         tests.fold(Required::default(), |all, test| all.or(&of(test)))
     }
 
@@ -181,16 +185,16 @@ impl<'a> Processes<'a> {
             return Vec::new();
         }
         let one =
-            |place, wanted: &W| if self.bench.stop.is_set() { None } else { one(place, wanted) };
-        if !alone && !self.bench.tree.is_left() {
-            let made = pool::each_within(self.bench.options.jobs.get(), wanted, required, one);
-            if !self.bench.tree.restore() {
+            |place, wanted: &W| if self.context.stop.is_set() { None } else { one(place, wanted) };
+        if !alone && !self.context.tree.is_left() {
+            let made = pool::each_within(self.context.options.jobs.get(), wanted, required, one);
+            if !self.context.tree.restore() {
                 return made;
             }
         }
         pool::each(1, wanted, |place, wanted| {
             let made = one(place, wanted);
-            self.bench.tree.restore();
+            self.context.tree.restore();
             made
         })
     }
@@ -215,15 +219,15 @@ impl<'a> Processes<'a> {
             then.iter().map(|test| (self.tests[*test], self.limit(*test))).collect();
         let spec = self.spec(first);
         let id = self.id(first);
-        self.bench.progress.started(&id, &spec);
+        self.context.progress.started(&id, &spec);
         self.started.fetch_add(1, Ordering::Relaxed);
         let (limit, binary) = (self.limit(first), &self.suite.binary);
-        let launcher = &self.bench.launcher;
+        let launcher = &self.context.launcher;
         let made = Launcher::with_fresh(place, |folder| {
             launcher.pairs(folder, limit, binary, &[case], &cases, &spec)
         })?;
         let run = made.first.into_iter().next()?;
-        self.bench.progress.finished(&id, &spec, &run.outcome);
+        self.context.progress.finished(&id, &spec, &run.outcome);
         let forks = then.into_iter().zip(made.then);
         let forks = forks.filter_map(|(test, run)| Some((test, self.passed(test, &run?))));
         Some(self.made(vec![first], vec![run], alone).with_forks(forks.collect()))
@@ -266,8 +270,8 @@ impl<'a> Processes<'a> {
             }
             Some(runs)
         })?;
-        if self.bench.tree.is_left() {
-            self.bench.tree.restore();
+        if self.context.tree.is_left() {
+            self.context.tree.restore();
         }
         Some(runs)
     }
@@ -284,17 +288,21 @@ impl<'a> Processes<'a> {
         let limits: Vec<Duration> = (1..=order.len())
             .map(|end| {
                 let usual = self.limit(order[end - 1]);
-                if self.bench.options.prune { self.hung.limit(&order[..end], usual) } else { usual }
+                if self.context.options.prune {
+                    self.hung.limit(&order[..end], usual)
+                } else {
+                    usual
+                }
             })
             .collect();
         let id = self.id(*order.last()?);
-        self.bench.progress.started(&id, spec);
+        self.context.progress.started(&id, spec);
         self.started.fetch_add(1, Ordering::Relaxed);
         let binary = &self.suite.binary;
-        let runs = self.bench.launcher.experiment(folder, &limits, binary, &cases, spec)?;
+        let runs = self.context.launcher.experiment(folder, &limits, binary, &cases, spec)?;
         self.hung.note(order, &runs);
         let ended = runs.last().map(|run| run.outcome.clone());
-        self.bench.progress.finished(&id, spec, &ended.unwrap_or(Outcome::Failed));
+        self.context.progress.finished(&id, spec, &ended.unwrap_or(Outcome::Failed));
         Some(runs)
     }
 }

@@ -18,7 +18,7 @@ use self::found::{BinaryResult, Suspect};
 use super::across::Across;
 use super::external_files::Changed;
 use super::launch::Launcher;
-use super::order::{Bench, Processes};
+use super::order::{ProcessContext, Processes};
 use super::process;
 use super::progress::Progress;
 use super::race::{KnownAccesses, Races, Use};
@@ -38,7 +38,7 @@ use crate::report::{Report, RunDirectory, TestReport, Verdict};
 
 /// State that all binaries of the campaign share.
 struct OrderCampaign<'a> {
-    bench: Bench<'a>,
+    context: ProcessContext<'a>,
     order_options: &'a OrderOptions,
     /// Whether threads and time may be scheduled where a test runs alone.
     is_scheduled: bool,
@@ -75,7 +75,7 @@ pub fn run(
     // Restore what tests left before this campaign.
     tree.begin_anew();
     let campaign = OrderCampaign {
-        bench: Bench {
+        context: ProcessContext {
             launcher: Launcher::new(records, stop).noting(tree.written()),
             options,
             tree,
@@ -155,7 +155,7 @@ impl OrderCampaign<'_> {
         let names: Vec<&str> = tests.iter().map(|case| case.name.as_str()).collect();
         let requested: Vec<usize> =
             (0..tests.len()).filter(|test| is_run(selected, tests[*test])).collect();
-        let is_shared = self.bench.options.jobs.get() > 1;
+        let is_shared = self.context.options.jobs.get() > 1;
         let symbols = symbols_of(suite);
         let mut experiments = Experiments::new(is_shared);
         let processes = self.processes(selected);
@@ -195,11 +195,11 @@ impl OrderCampaign<'_> {
         }
         self.add_races(&states, &processes, &found, &uses, (&requested, &mut reports));
         self.note_unstarted(&processes);
-        if self.bench.stop.is_set() {
+        if self.context.stop.is_set() {
             self.note(found.left_out(id, &requested, &names));
         }
         for report in &reports {
-            self.bench.progress.judged(report);
+            self.context.progress.judged(report);
         }
         let mut tried = self.tried.lock().unwrap_or_else(PoisonError::into_inner);
         tried.append(&mut found.tried);
@@ -219,7 +219,7 @@ impl OrderCampaign<'_> {
 
     /// Returns the means to start processes with tests of one binary.
     fn processes<'p>(&'p self, selected: &'p Selected<'_>) -> Processes<'p> {
-        Processes::new(&self.bench, selected.suite, tests_of(selected))
+        Processes::new(&self.context, selected.suite, tests_of(selected))
     }
 
     /// Finds tests that depend on a test of another binary, among those that depend on none of
@@ -240,7 +240,7 @@ impl OrderCampaign<'_> {
         let across = Across {
             binaries: &binaries,
             states: &states,
-            tree: self.bench.tree,
+            tree: self.context.tree,
             alone: &alone,
             reruns: self.order_options.reruns,
             questions: self.order_options.search_runs,
@@ -310,7 +310,7 @@ impl OrderCampaign<'_> {
             budget: self.order_options.interleavings(processes.tests.len(), time),
             before: processes.started(),
             start: Instant::now(),
-            stop: self.bench.stop.half(),
+            stop: self.context.stop.half(),
         };
         let tried = races.find(uses);
         self.note_unseen(states);

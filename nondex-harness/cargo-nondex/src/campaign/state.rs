@@ -163,7 +163,7 @@ impl<'a> States<'a> {
         report: &mut TestReport,
     ) {
         let found = self.shared(before, test, passes_alone).unwrap_or_default();
-        if found.is_empty() && !self.processes.bench.stop.is_set() {
+        if found.is_empty() && !self.processes.context.stop.is_set() {
             report.notes.push(self.why_unknown(before, test));
         }
         if let Some(order) = &mut report.order {
@@ -307,7 +307,7 @@ impl<'a> States<'a> {
 
     /// Returns whether this is a file that processes outside of the campaign write.
     fn is_of_others(&self, state: &StateId) -> bool {
-        let tree = self.processes.bench.tree;
+        let tree = self.processes.context.tree;
         state.kind == StateKind::File && tree.is_of_others(Path::new(&state.name))
     }
 

@@ -52,7 +52,7 @@ impl<'p, 'a> Seeded<'p, 'a> {
 
     /// Returns the results of the processes under a seed.
     pub(super) fn experiments(&mut self, level: Level, seed: u64) -> &mut Experiments {
-        let is_shared = self.processes.bench.options.jobs.get() > 1;
+        let is_shared = self.processes.context.options.jobs.get() > 1;
         self.made.entry((level, seed)).or_insert_with(|| Experiments::new(is_shared))
     }
 

@@ -56,7 +56,7 @@ impl OrderCampaign<'_> {
         // Then no pair is known, and only `STD` is tried.
         let has_pairs = !pairs.is_empty();
         let is_tried = |level: &Level| *level == Level::Std || *level != Level::Full && has_pairs;
-        let levels = self.bench.options.realistic_first().into_iter().filter(is_tried);
+        let levels = self.context.options.realistic_first().into_iter().filter(is_tried);
         let original: Vec<usize> = (0..tests).collect();
         let reverse = original.iter().rev().copied().collect();
         let pairs = pairs.into_iter().take(MAX_PAIRS);
@@ -64,7 +64,7 @@ impl OrderCampaign<'_> {
         let mut open: Vec<usize> = requested.to_vec();
         for level in levels {
             let number = ORDER_SEEDS[usize::from(level != Level::Std)];
-            for &seed in self.bench.options.seeds.iter().take(number) {
+            for &seed in self.context.options.seeds.iter().take(number) {
                 let drawn = seeded.processes.with_choices(level, seed);
                 let known = seeded.experiments(level, seed);
                 let detection = drawn.answer(known, |known| detect(&planned, cutting, known));

@@ -147,7 +147,7 @@ impl OrderCampaign<'_> {
         ending: &[usize],
         experiments: &mut Experiments,
     ) -> Option<Duration> {
-        if self.bench.stop.left().is_none() && self.bench.options.budget_factor.is_none() {
+        if self.context.stop.left().is_none() && self.context.options.budget_factor.is_none() {
             return None;
         }
         let tests = 0..processes.tests.len();
@@ -155,7 +155,7 @@ impl OrderCampaign<'_> {
         let begun = Instant::now();
         let reverse = original.iter().rev().copied().collect();
         detected(processes, &[original, reverse], &[], experiments);
-        let jobs = u32::try_from(self.bench.options.jobs.get()).unwrap_or(u32::MAX);
+        let jobs = u32::try_from(self.context.options.jobs.get()).unwrap_or(u32::MAX);
         // With two jobs or more, both orders run concurrently.
         let one_run = begun.elapsed() * jobs.min(2) / 2;
         Some(one_run / jobs)
@@ -193,7 +193,7 @@ impl OrderCampaign<'_> {
         if let Some(suite) = suite {
             let forks = u32::try_from(requested.len()).unwrap_or(u32::MAX);
             let time = suite.saturating_mul(forks.saturating_add(1));
-            if self.bench.stop.left().is_some_and(|left| time > left / 2) {
+            if self.context.stop.left().is_some_and(|left| time > left / 2) {
                 return left_out(
                     ": they would take more than half of the time that is left of `--max-time`",
                 );
@@ -227,7 +227,7 @@ impl OrderCampaign<'_> {
 
     /// Returns the time limit on each kind of experiments, if there is one.
     pub(super) fn time_for(&self, suite: Duration) -> Option<Duration> {
-        let factor = self.bench.options.budget_factor;
+        let factor = self.context.options.budget_factor;
         factor.map(|factor| budget::time_for_pairs(factor, suite))
     }
 }

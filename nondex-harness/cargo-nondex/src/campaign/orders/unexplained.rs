@@ -22,7 +22,7 @@ impl OrderCampaign<'_> {
         changed: &Changed,
         report: &mut TestReport,
     ) {
-        if !external_files::is_wanted(report) || self.bench.stop.is_set() {
+        if !external_files::is_wanted(report) || self.context.stop.is_set() {
             return;
         }
         let is_broken = report.verdict == Verdict::Broken;
@@ -39,7 +39,7 @@ impl OrderCampaign<'_> {
             return;
         }
         let seen = run(external_files::spec(usual));
-        let is_put_back = |path: &Path| self.bench.tree.has(path);
+        let is_put_back = |path: &Path| self.context.tree.has(path);
         let note =
             seen.and_then(|run| external_files::note(!is_broken, &run, changed, &is_put_back));
         report.notes.extend(note);

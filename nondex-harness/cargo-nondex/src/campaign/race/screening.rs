@@ -69,7 +69,7 @@ impl Races<'_> {
     /// Returns the number of pairs to screen together.
     pub(super) fn ahead(&self) -> usize {
         if self.processes.are_at_once() {
-            self.processes.bench.options.jobs.get() * AHEAD
+            self.processes.context.options.jobs.get() * AHEAD
         } else {
             1
         }
