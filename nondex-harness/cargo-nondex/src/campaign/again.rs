@@ -60,7 +60,7 @@ impl Campaign<'_> {
         }
     }
 
-    /// Runs tests in a plain build.
+    /// Runs tests in a plain build: first those that cannot be judged without it.
     pub(super) fn run_in_plain_build(&self, needs: &[(usize, Need)], runs: &mut [Runs]) {
         let (Some(builder), false) = (self.plain, needs.is_empty()) else { return };
         let is_run =
@@ -69,14 +69,17 @@ impl Campaign<'_> {
         if number > 0 {
             self.progress.comparing(number);
         }
+        let (decisive, others): (Vec<_>, Vec<_>) = needs
+            .iter()
+            .partition(|(_, need)| matches!(need, Need::Plain { is_decisive: true, .. }));
         at_random_addresses(|| {
-            let comparison = Comparison::new(builder, self.stop);
-            for (test, need) in needs {
+            let comparison = Comparison::new(builder, Some(self.budget), self.stop);
+            for (test, need) in decisive.into_iter().chain(others) {
                 let Need::Plain { limit, obstacle, is_decisive } = need else { continue };
                 let (suite, case) = self.tests[*test];
                 let compared = match obstacle {
                     Some(reason) => PlainBuild::Not((*reason).to_owned()),
-                    None => comparison.compare(suite, case, *limit),
+                    None => comparison.compare((suite, case), *limit, *is_decisive),
                 };
                 runs[*test].generated = comparison.generated(suite, case);
                 self.launcher.note(WrittenPaths::add_plain);

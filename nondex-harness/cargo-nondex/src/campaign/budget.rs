@@ -3,7 +3,8 @@
 //! The clean runs show what the suite costs. A campaign explores for a multiple of that time: it
 //! tries seeds, enumerates schedules, and repeats runs for certainty. Then its budget is spent, and
 //! every test is judged from the runs made until then. Findings are still confirmed. The search for
-//! their culprits takes at most as long again.
+//! their culprits takes at most as long again. So do runs in a plain build, in which sleeps take
+//! real time.
 
 use std::num::NonZeroUsize;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -52,6 +53,8 @@ struct Took {
     clean: Duration,
     /// Time of the searches. A run that others ran concurrently with counts for its share.
     explaining: Duration,
+    /// Time of the runs in a plain build.
+    comparing: Duration,
 }
 
 impl Budget {
@@ -83,8 +86,19 @@ impl Budget {
         self.took().explaining += took.div_f64(at_once as f64);
     }
 
-    /// Returns the limit on the time for exploring, and on the time for explaining. It grows as
-    /// first runs of tests end. Returns `None` if there is no limit.
+    /// Adds the duration of a run in a plain build. Nothing else runs at the same time.
+    pub fn compared(&self, took: Duration) {
+        self.took().comparing += took;
+    }
+
+    /// Returns whether no time is left for runs in a plain build.
+    pub fn has_compared(&self) -> bool {
+        let comparing = self.took().comparing;
+        self.allowed().is_some_and(|allowed| comparing >= allowed)
+    }
+
+    /// Returns the limit on the time for exploring, on the time for explaining, and on that of runs
+    /// in a plain build. It grows as first runs of tests end. Returns `None` if there is no limit.
     pub fn allowed(&self) -> Option<Duration> {
         let suite = self.took().clean.div_f64(self.jobs.get() as f64);
         let of_factor = self.factor.map(|factor| times(factor, suite).max(LEAST));
@@ -142,8 +156,20 @@ mod tests {
     }
 
     #[test]
+    fn runs_in_a_plain_build_take_as_long_as_a_campaign_explores() {
+        let budget = budget(Some(10.0), &StopFlag::new());
+        budget.compared(LEAST / 2);
+        assert!(!budget.has_compared());
+        budget.compared(LEAST / 2);
+        assert!(budget.has_compared());
+    }
+
+    #[test]
     fn without_a_factor_only_the_time_until_it_is_stopped_is_a_limit() {
-        assert_eq!(budget(None, &StopFlag::new()).allowed(), None);
+        let endless = budget(None, &StopFlag::new());
+        endless.compared(Duration::MAX);
+        assert_eq!(endless.allowed(), None);
+        assert!(!endless.has_compared());
         let soon = StopFlag::new().within(Some(Duration::ZERO));
         for factor in [None, Some(10.0)] {
             assert_eq!(budget(factor, &soon).allowed(), Some(Duration::ZERO));

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use nondex_core::Outcome;
 
+use super::budget::Budget;
 use super::ended;
 use super::generated;
 use super::launch;
@@ -21,7 +22,7 @@ use crate::report::{Report, TestReport, Verdict, combined};
 /// Reason for a missing comparison when the campaign was stopped.
 const INTERRUPTED: &str = "the run was stopped";
 
-/// Minimum number of runs of a test in a plain build.
+/// Minimum number of runs of a test in a plain build, unless they take too long.
 pub const RUNS: u64 = 3;
 
 /// Maximum number of runs of a test in a plain build while all have the same outcome. Before the
@@ -34,6 +35,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Limit on the duration of these runs while all fail. This is more common, and needs less
 /// evidence.
 const PATIENCE_WITH_FAILURES: Duration = Duration::from_secs(5);
+
+/// Reason for a missing comparison when the campaign's budget is spent.
+const SPENT: &str = "the budget was spent (`--thorough` has none)";
 
 /// Builder of the tests without this tool.
 pub trait Builder: Sync {
@@ -48,17 +52,38 @@ pub trait Builder: Sync {
 pub(super) struct Comparison<'a> {
     builder: &'a dyn Builder,
     built: OnceCell<Result<Vec<Suite>, String>>,
+    /// Budget of the campaign, if it has one.
+    budget: Option<&'a Budget>,
     stop: &'a StopFlag,
 }
 
 impl<'a> Comparison<'a> {
-    pub(super) const fn new(builder: &'a dyn Builder, stop: &'a StopFlag) -> Self {
-        Comparison { builder, built: OnceCell::new(), stop }
+    pub(super) const fn new(
+        builder: &'a dyn Builder,
+        budget: Option<&'a Budget>,
+        stop: &'a StopFlag,
+    ) -> Self {
+        Comparison { builder, built: OnceCell::new(), budget, stop }
     }
 
-    /// Runs the test `case` of `suite` in the plain build.
-    pub(super) fn compare(&self, suite: &Suite, case: &TestCase, timeout: Duration) -> PlainBuild {
-        self.try_compare(suite, case, timeout).map_or_else(PlainBuild::Not, PlainBuild::Runs)
+    /// Runs the test `case` of `suite` in the plain build. When the budget is spent, only a test
+    /// that cannot be judged without it (`is_decisive`) is run, and less often.
+    pub(super) fn compare(
+        &self,
+        (suite, case): (&Suite, &TestCase),
+        timeout: Duration,
+        is_decisive: bool,
+    ) -> PlainBuild {
+        if self.is_spent() && !is_decisive {
+            return PlainBuild::Not(SPENT.to_owned());
+        }
+        let compared = self.try_compare((suite, case), timeout, is_decisive);
+        compared.map_or_else(PlainBuild::Not, PlainBuild::Runs)
+    }
+
+    /// Returns whether the campaign's budget for these runs is spent.
+    fn is_spent(&self) -> bool {
+        self.budget.is_some_and(Budget::has_compared)
     }
 
     /// Returns the test of the plain build that corresponds to `case`, with its binary.
@@ -93,27 +118,37 @@ impl<'a> Comparison<'a> {
 
     fn try_compare(
         &self,
-        suite: &Suite,
-        case: &TestCase,
+        (suite, case): (&Suite, &TestCase),
         timeout: Duration,
+        is_decisive: bool,
     ) -> Result<[u64; 2], String> {
         let (binary, test) = self.find(suite, case)?;
         let [mut failures, mut runs] = [0, 0];
-        let begin = Instant::now();
-        let is_in_doubt = |failures, runs| {
-            let patience = match failures {
-                0 => PATIENCE,
-                _ if failures == runs => PATIENCE_WITH_FAILURES,
-                _ => return false,
-            };
-            runs < RUNS_THAT_AGREE && begin.elapsed() < patience
-        };
-        while runs < RUNS || is_in_doubt(failures, runs) {
+        let mut took = Duration::ZERO;
+        loop {
+            let begin = Instant::now();
             let (outcome, _) = once(binary, test, timeout, self.stop)?;
+            took += begin.elapsed();
+            if let Some(budget) = self.budget {
+                budget.compared(begin.elapsed());
+            }
             runs += 1;
             failures += u64::from(!outcome.passed());
             // Each further run would take the whole time limit, too.
             if outcome == Outcome::TimedOut && failures == runs {
+                break;
+            }
+            let patience = if failures == 0 { PATIENCE } else { PATIENCE_WITH_FAILURES };
+            let agree = failures == 0 || failures == runs;
+            let wanted = if agree && took < patience && !self.is_spent() {
+                RUNS_THAT_AGREE
+            } else if took < PATIENCE || is_decisive && !self.is_spent() {
+                RUNS
+            } else {
+                // Sleeps take real time here: further runs may take minutes.
+                1
+            };
+            if runs >= wanted {
                 break;
             }
         }
@@ -142,11 +177,11 @@ pub fn compare_broken(
     let cases = by_id(selected);
     announce(tests.len());
     at_random_addresses(|| {
-        let comparison = Comparison::new(builder, stop);
+        let comparison = Comparison::new(builder, None, stop);
         for test in tests {
             if let Some((suite, case)) = cases.get(&test.id) {
                 let timeout = options.of(&test.id).timeout;
-                let found = comparison.compare(suite, case, timeout);
+                let found = comparison.compare((suite, case), timeout, true);
                 let generated = comparison.generated(suite, case);
                 plain::compared(test, &found, generated.as_deref(), &options.workspace_root);
             }

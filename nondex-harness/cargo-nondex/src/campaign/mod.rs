@@ -139,6 +139,7 @@ pub fn run(
     if options.world.is_none() {
         launcher = launcher.as_plain();
     }
+    let budget = Budget::new(options.budget_factor, options.jobs, stop);
     let campaign = Campaign {
         tests: &running,
         options: options_of(&running, options),
@@ -150,11 +151,11 @@ pub fn run(
         progress,
         reports: Mutex::new(vec![None; running.len()]),
         plain,
+        budget: &budget,
         stop,
         begun: SystemTime::now(),
         directory: absolute(&run.path())?,
     };
-    let budget = Budget::new(options.budget_factor, options.jobs, stop);
     let means = Means {
         jobs: options.jobs,
         prune: options.prune,
@@ -280,6 +281,7 @@ struct Campaign<'a> {
     reports: Mutex<Vec<Option<TestReport>>>,
     /// Makes the plain build.
     plain: Option<&'a dyn Builder>,
+    budget: &'a Budget,
     stop: &'a StopFlag,
     /// Time at which the campaign began.
     begun: SystemTime,

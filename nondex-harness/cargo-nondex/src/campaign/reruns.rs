@@ -66,7 +66,7 @@ impl<'a> Reruns<'a> {
         Reruns {
             folder,
             launcher: launcher.noting(tree.written()),
-            comparison: Comparison::new(builder, stop),
+            comparison: Comparison::new(builder, None, stop),
             options,
             limits,
             stop,

@@ -294,4 +294,5 @@ fn tests_that_are_not_to_be_run_are_reported_as_not_run() {
 
 mod disturbance;
 mod endings;
+mod plain;
 mod stopped;

@@ -38,8 +38,8 @@ impl Advice {
                  run only with `--strict`"
             }
             Advice::Suspected => {
-                "it needs an injected delay, no plain run shows it, and the responsible call is \
-                 only suspected: this fails the run only with `--strict`"
+                "it needs an injected delay, no plain run is known to fail, and the responsible \
+                 call is only suspected: this fails the run only with `--strict`"
             }
             Advice::Unmeasured => {
                 "whether delays of one second or less suffice is not known: this fails the run \

@@ -1,0 +1,44 @@
+//! Tests of runs in a plain build.
+
+use super::super::budget::Budget;
+use super::super::comparison::{Builder, Comparison, RUNS};
+use super::*;
+use crate::judge::plain::PlainBuild;
+
+/// A plain build that is the given one.
+struct Built(Suite);
+
+impl Builder for Built {
+    fn build(&self) -> Result<Vec<Suite>, String> {
+        Ok(vec![self.0.clone()])
+    }
+}
+
+#[test]
+fn when_the_budget_is_spent_only_what_is_decisive_runs_in_a_plain_build() {
+    let script = r#"echo >> runs; test "$2" = passing"#;
+    let project = Project::new(Harness::Libtest, script, &["passing", "failing"]);
+    let stop = StopFlag::new();
+    let spent = Budget::new(Some(10.0), NonZeroUsize::MIN, &stop);
+    spent.compared(Duration::from_secs(60));
+    let free = Budget::new(Some(10.0), NonZeroUsize::MIN, &stop);
+    let builder = Built(project.suite.clone());
+    let compare = |budget, test: usize, is_decisive| {
+        let case = (&project.suite, &project.suite.tests[test]);
+        Comparison::new(&builder, Some(budget), &stop).compare(
+            case,
+            Duration::from_secs(30),
+            is_decisive,
+        )
+    };
+    for test in [0, 1] {
+        assert!(matches!(compare(&spent, test, false), PlainBuild::Not(reason)
+            if reason.contains("--thorough")));
+        assert!(!free.has_compared());
+        for is_decisive in [false, true] {
+            assert!(matches!(compare(&free, test, is_decisive), PlainBuild::Runs([failures, runs])
+                    if runs >= RUNS && failures == runs * test as u64),);
+        }
+    }
+    assert_eq!(compare(&spent, 0, true), PlainBuild::Runs([0, RUNS]));
+}
