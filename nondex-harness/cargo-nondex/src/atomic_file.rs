@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use camino::Utf8Path;
 use serde::Serialize;
 
-use crate::error::{Error, Result};
+use crate::error::{OrSetup, Result};
 
 /// Writes a file, and creates the folders that contain it.
 ///
@@ -22,7 +22,7 @@ pub fn text(path: &Utf8Path, text: &[u8]) -> Result<()> {
         .map_or(Ok(()), fs::create_dir_all)
         .and_then(|()| fs::write(&part, text))
         .and_then(|()| fs::rename(&part, path))
-        .map_err(|e| Error::setup(format!("failed to write `{path}`: {e}")))
+        .or_setup(format_args!("failed to write `{path}`"))
 }
 
 /// Writes a value as JSON that people can read.

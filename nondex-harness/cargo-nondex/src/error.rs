@@ -14,6 +14,18 @@ pub struct Error {
 /// Result of the driver's functions.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
+/// Results that are not of the driver, such as those of system calls.
+pub trait OrSetup<T> {
+    /// Returns the value, or an error of the set-up with what failed and why.
+    fn or_setup(self, failed: impl fmt::Display) -> Result<T>;
+}
+
+impl<T, E: fmt::Display> OrSetup<T> for std::result::Result<T, E> {
+    fn or_setup(self, failed: impl fmt::Display) -> Result<T> {
+        self.map_err(|why| Error::setup(format!("{failed}: {why}")))
+    }
+}
+
 impl Error {
     /// Returns an error for a command line, a filter or a seed that cannot be understood.
     pub fn usage(message: impl Into<String>) -> Self {

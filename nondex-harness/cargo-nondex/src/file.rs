@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, OrSetup, Result};
 
 /// Reads a text file. Returns `None` if it does not exist.
 ///
@@ -27,7 +27,7 @@ pub fn write(path: &Utf8Path, text: &str) -> Result<()> {
     path.parent()
         .map_or(Ok(()), fs::create_dir_all)
         .and_then(|()| fs::write(path, text))
-        .map_err(|e| Error::setup(format!("failed to write `{path}`: {e}")))
+        .or_setup(format_args!("failed to write `{path}`"))
 }
 
 /// Creates a folder, and those that contain it.
@@ -35,7 +35,7 @@ pub fn write(path: &Utf8Path, text: &str) -> Result<()> {
 /// # Errors
 /// Returns a set-up error with the path.
 pub fn create_folder(path: &Utf8Path) -> Result<()> {
-    fs::create_dir_all(path).map_err(|e| Error::setup(format!("failed to create `{path}`: {e}")))
+    fs::create_dir_all(path).or_setup(format_args!("failed to create `{path}`"))
 }
 
 /// Returns the paths in a folder, sorted, or none if the folder does not exist.
@@ -50,7 +50,7 @@ pub fn list(folder: &Utf8Path) -> Result<Vec<Utf8PathBuf>> {
             paths.collect::<Result<Vec<_>, _>>()
         }),
     };
-    let mut paths = entries.map_err(|e| Error::setup(format!("failed to list `{folder}`: {e}")))?;
+    let mut paths = entries.or_setup(format_args!("failed to list `{folder}`"))?;
     paths.sort();
     Ok(paths)
 }
@@ -70,5 +70,5 @@ pub fn list_json(folder: &Utf8Path) -> Result<Vec<Utf8PathBuf>> {
 /// # Errors
 /// Returns a set-up error if the current folder does not exist or is not UTF-8.
 pub fn absolute(path: &Utf8Path) -> Result<Utf8PathBuf> {
-    camino::absolute_utf8(path).map_err(|e| Error::setup(format!("failed to find `{path}`: {e}")))
+    camino::absolute_utf8(path).or_setup(format_args!("failed to find `{path}`"))
 }

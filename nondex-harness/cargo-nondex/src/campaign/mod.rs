@@ -58,7 +58,7 @@ use self::launch::{Launcher, Setting, Unmade};
 use self::memo::Memo;
 use self::queue::{Means, Workload, execute};
 use self::tree::Tree;
-use crate::error::{Error, Result};
+use crate::error::{Error, OrSetup, Result};
 use crate::judge::conclusion::Conclusion;
 use crate::judge::isolation::{self, Available, Judgement, Need, Runs};
 use crate::judge::missing::RunLimits;
@@ -221,7 +221,7 @@ fn info(run: &RunDirectory, options: &Options) -> RunInfo {
 
 fn absolute(path: &Utf8Path) -> Result<Utf8PathBuf> {
     camino::absolute_utf8(path)
-        .map_err(|e| Error::setup(format!("failed to find the absolute path of `{path}`: {e}")))
+        .or_setup(format_args!("failed to find the absolute path of `{path}`"))
 }
 
 /// Returns whether nothing records what the tests of `suite` use. The tests of a proc macro run on

@@ -4,7 +4,7 @@ use clap::{Args, Parser, ValueEnum};
 
 use super::filterset::{Expression, Filterset, Query, Workspace};
 use super::partition::Partition;
-use crate::error::{Error, Result};
+use crate::error::{Error, OrSetup, Result};
 use crate::project::{Doctests, Names, Suite, TestCase};
 use crate::shell;
 
@@ -250,9 +250,7 @@ impl TestFilter {
     /// Returns an error if a filterset names a package or a binary that does not exist.
     pub fn resolve(&self, workspace: &Workspace) -> Result<ResolvedFilter<'_>> {
         let default = |expression: &Expression| {
-            expression.resolve(workspace).map_err(|error| {
-                Error::setup(format!("invalid default-filter of nextest: {error}"))
-            })
+            expression.resolve(workspace).or_setup("invalid default-filter of nextest")
         };
         let default = self.default.as_ref().map(default).transpose()?;
         let filtersets = self.expressions.iter().map(|expression| {

@@ -7,7 +7,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use super::console::Console;
 use super::{interrupt, selection};
 use crate::cli::{ArchiveArgs, ExtractArgs};
-use crate::error::{Error, Result};
+use crate::error::{Error, OrSetup, Result};
 use crate::exit_code::ExitCode;
 use crate::file;
 use crate::project::{self, BuildPlan, Doctests, Mode, Project, Rebuilds};
@@ -82,8 +82,7 @@ fn sources(project: &Project, archive: &Utf8Path) -> Result<Vec<Utf8PathBuf>> {
         }
         Err(_) => {
             let mut files = Vec::new();
-            walk(root, &is_source, &mut files)
-                .map_err(|e| Error::setup(format!("failed to read `{root}`: {e}")))?;
+            walk(root, &is_source, &mut files).or_setup(format_args!("failed to read `{root}`"))?;
             files
         }
     };

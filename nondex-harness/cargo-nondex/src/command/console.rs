@@ -8,7 +8,7 @@ use terminal_size::{Width, terminal_size_of};
 
 use super::fold::fold;
 use crate::cli::{Color, MessageFormat, OutputArgs};
-use crate::error::{Error, Result};
+use crate::error::{Error, OrSetup, Result};
 use crate::report::stream::Event;
 
 /// Width to which cargo right-aligns the first word of a status line.
@@ -176,7 +176,7 @@ impl Console {
 
     /// Writes serialised JSON and a line break to stdout.
     fn write_json(&self, json: serde_json::Result<String>) -> Result<()> {
-        let json = json.map_err(|e| Error::setup(format!("failed to write JSON: {e}")))?;
+        let json = json.or_setup("failed to write JSON")?;
         self.product(&format!("{json}\n"))
     }
 }

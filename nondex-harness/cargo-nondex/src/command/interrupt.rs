@@ -14,7 +14,7 @@ use signal_hook::low_level::pipe;
 
 use crate::campaign::StopFlag;
 use crate::campaign::process::guardian;
-use crate::error::{Error, Result};
+use crate::error::{OrSetup, Result};
 use crate::interruption;
 
 /// Exit code of a process that a signal ended, minus the signal's number, as in a shell.
@@ -36,14 +36,13 @@ pub(super) fn install() -> Result<StopFlag> {
     guardian::start();
     let stop = StopFlag::new();
     let is_second = Arc::new(AtomicBool::new(false));
-    let (mut first, sender) = UnixStream::pair()
-        .map_err(|error| Error::setup(format!("failed to handle signals: {error}")))?;
+    let (mut first, sender) = UnixStream::pair().or_setup("failed to handle signals")?;
     for signal in [SIGINT, SIGTERM] {
         flag::register_conditional_shutdown(signal, SIGNAL_BASE + signal, Arc::clone(&is_second))
             .and_then(|_| flag::register(signal, stop.handle()))
             .and_then(|_| flag::register(signal, interruption::flag()))
             .and_then(|_| pipe::register(signal, sender.try_clone()?))
-            .map_err(|error| Error::setup(format!("failed to handle signal {signal}: {error}")))?;
+            .or_setup(format_args!("failed to handle signal {signal}"))?;
     }
     // The time is measured in a thread, because a signal handler cannot wait.
     thread::spawn(move || {
@@ -60,5 +59,5 @@ pub(super) fn install() -> Result<StopFlag> {
 pub(super) fn leave_to_debugger() -> Result<()> {
     flag::register(SIGINT, Arc::new(AtomicBool::new(false)))
         .map(drop)
-        .map_err(|error| Error::setup(format!("failed to handle signal {SIGINT}: {error}")))
+        .or_setup(format_args!("failed to handle signal {SIGINT}"))
 }

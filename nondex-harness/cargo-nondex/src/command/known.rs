@@ -10,7 +10,7 @@ use super::configuration::Asked;
 use super::console::Console;
 use crate::cli::filterset::{Expression, Filterset, Platform, Query, Workspace};
 use crate::cli::{KnownAction, KnownAddArgs, LocationArgs, MessageFormat};
-use crate::error::{Error, Result};
+use crate::error::{Error, OrSetup, Result};
 use crate::exit_code::ExitCode;
 use crate::findings::known::{self, KNOWN_FILE, Known, KnownEntry, date};
 use crate::project::{self, BuildPlan, Folders, Harness, Project, Suite};
@@ -44,7 +44,7 @@ impl KnownFlakes {
         let resolve = |text: String| {
             let set = Expression::parse(&text)
                 .and_then(|set| set.resolve(&workspace))
-                .map_err(|e| Error::setup(format!("failed to read `{path}`: {e}")))?;
+                .or_setup(format_args!("failed to read `{path}`"))?;
             Ok((text, set))
         };
         let sets = texts.into_iter().map(resolve).collect::<Result<_>>()?;

@@ -6,7 +6,7 @@ use clap_mangen::Man;
 
 use super::console::Console;
 use crate::cli::{CommandLine, SchemaOf};
-use crate::error::{Error, Result};
+use crate::error::{OrSetup, Result};
 use crate::exit_code::ExitCode;
 
 /// Name of the executable, as a shell completes it.
@@ -25,7 +25,7 @@ pub(super) fn man(console: &Console) -> Result<ExitCode> {
     let mut text = Vec::new();
     Man::new(CommandLine::command())
         .render(&mut text)
-        .map_err(|e| Error::setup(format!("failed to write the manual page: {e}")))?;
+        .or_setup("failed to write the manual page")?;
     console.product(&String::from_utf8_lossy(&text))?;
     Ok(ExitCode::Ok)
 }

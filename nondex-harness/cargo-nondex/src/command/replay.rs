@@ -18,7 +18,7 @@ use super::console::Console;
 use super::interrupt;
 use crate::campaign::{Pace, StopFlag, launch, process, record};
 use crate::cli::{MessageFormat, ReplayArgs};
-use crate::error::{Error, Result};
+use crate::error::{Error, OrSetup, Result};
 use crate::exit_code::ExitCode;
 use crate::findings::{self, Finding, Fingerprint, Store};
 use crate::judge::run::Run;
@@ -280,12 +280,8 @@ fn debug(
     command.args(arguments);
     // The debugger itself shows stacks, so panics print no backtraces.
     launch::without_backtraces(&mut command);
-    command
-        .status()
-        .map_err(|e| Error::setup(format!("failed to start `{}`: {e}", debugger.join(" "))))?;
-    let recorded = record::read(&record).map_err(|message| {
-        Error::setup(format!("the record of the run cannot be read: {message}"))
-    })?;
+    command.status().or_setup(format_args!("failed to start `{}`", debugger.join(" ")))?;
+    let recorded = record::read(&record).or_setup("the record of the run cannot be read")?;
     let mut events = recorded.events;
     let moved = binary.moved.as_ref();
     addresses::resolve(binary.executable_of(test), moved, &mut events);

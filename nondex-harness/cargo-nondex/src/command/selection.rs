@@ -13,7 +13,7 @@ use crate::cli::partition::Partition;
 use crate::cli::test_filter::{Match, NoTests, ResolvedFilter, TestFilter};
 use crate::cli::{BuildArgs, ExtractArgs};
 use crate::config::PerTest;
-use crate::error::{Error, Result};
+use crate::error::{Error, OrSetup, Result};
 use crate::judge::slots::Required;
 use crate::project::{self, BuildPlan, Project, Suite, TestCase};
 use crate::report::listing::plural;
@@ -37,8 +37,7 @@ pub(super) fn plan(
     if let Some(extracted) = &archive.extracted {
         return project::plan_of_archive(extracted);
     }
-    let here = camino::absolute_utf8(".")
-        .map_err(|e| Error::setup(format!("failed to read the current folder: {e}")))?;
+    let here = camino::absolute_utf8(".").or_setup("failed to read the current folder")?;
     let mut plan = build.plan(&here);
     plan.config.extend(console.cargo_config.clone());
     Ok(plan)

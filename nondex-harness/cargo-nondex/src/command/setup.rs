@@ -9,7 +9,7 @@ use crate::campaign::Selected;
 use crate::cli::filterset::{Query, Workspace};
 use crate::command::console::Console;
 use crate::config::SetupScript;
-use crate::error::{Error, Result};
+use crate::error::{Error, OrSetup, Result};
 use crate::project::{Project, Suite};
 
 /// Variables of tests, by the id of their binary.
@@ -34,10 +34,10 @@ pub(super) fn run(
     let mut found = Variables::new();
     for script in scripts {
         let resolved = script.filter.as_ref().map(|filter| filter.resolve(workspace));
-        let filter = resolved.transpose().map_err(|error| {
-            let name = &script.name;
-            Error::setup(format!("invalid filterset of the setup script `{name}`: {error}"))
-        })?;
+        let name = &script.name;
+        let filter = resolved
+            .transpose()
+            .or_setup(format_args!("invalid filterset of the setup script `{name}`"))?;
         let needs = |one: &&Selected<'_>| {
             one.tests.iter().any(|(test, is_run)| {
                 let query = Query::of(one.suite, test);
@@ -49,7 +49,7 @@ pub(super) fn run(
         if binaries.is_empty() {
             continue;
         }
-        console.status("Setup", &script.name);
+        console.status("Setup", name);
         let variables = execute(script, &project.workspace_root, &project.target_dir)?;
         for binary in binaries {
             found.entry(binary.to_owned()).or_default().extend(variables.iter().cloned());

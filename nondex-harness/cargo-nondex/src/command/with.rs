@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::console::Console;
 use super::interrupt;
 use crate::cli::WithArgs;
-use crate::error::{Error, Result};
+use crate::error::{Error, OrSetup, Result};
 use crate::file;
 use crate::judge::Options;
 use crate::judge::world::World;
@@ -57,8 +57,7 @@ impl Manner {
 
 /// Runs the command. Returns its exit code.
 pub(super) fn with(args: &WithArgs, console: &Console) -> Result<i32> {
-    let here = camino::absolute_utf8(".")
-        .map_err(|e| Error::setup(format!("failed to read the current folder: {e}")))?;
+    let here = camino::absolute_utf8(".").or_setup("failed to read the current folder")?;
     let plan = BuildPlan { directory: here, ..BuildPlan::of(args.manifest_path.as_deref()) };
     let around = Around::prepare(&plan, console.quiet)?;
     let records = around.build_dir().join("records");
@@ -71,8 +70,8 @@ pub(super) fn with(args: &WithArgs, console: &Console) -> Result<i32> {
         runner: around.runner.clone(),
         records,
     };
-    let manner_json = serde_json::to_string(&manner)
-        .map_err(|e| Error::setup(format!("failed to write how tests are run: {e}")))?;
+    let manner_json =
+        serde_json::to_string(&manner).or_setup("failed to write how tests are run")?;
     let [program, arguments @ ..] = args.command.as_slice() else {
         return Err(Error::usage("no command given".to_owned()));
     };

@@ -16,7 +16,7 @@ use toml::{Spanned, Table, Value};
 use super::overrides::Override;
 use crate::cli::filterset::Expression;
 use crate::cli::{MaxFail, processors};
-use crate::error::{Error, Result};
+use crate::error::{OrSetup, Result};
 use crate::file;
 use crate::judge::options::DEFAULT_TIMEOUT;
 
@@ -74,12 +74,12 @@ impl Nextest {
         let profile = variable.as_deref().unwrap_or(DEFAULT);
         let mut found = match file::read_if_there(&path)? {
             None => Nextest::default(),
-            Some(text) => Self::parse(&text, profile)
-                .map_err(|why| Error::setup(format!("failed to read `{path}`: {why}")))?,
+            Some(text) => {
+                Self::parse(&text, profile).or_setup(format_args!("failed to read `{path}`"))?
+            }
         };
         if let Ok(text) = std::env::var(THREADS) {
-            let number = processors(&text)
-                .map_err(|why| Error::setup(format!("`{THREADS}={text}`: {why}")))?;
+            let number = processors(&text).or_setup(format_args!("`{THREADS}={text}`"))?;
             found.test_threads = Some(number);
         }
         Ok(found)

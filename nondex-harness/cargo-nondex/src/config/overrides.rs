@@ -13,7 +13,7 @@ use toml::Spanned;
 use super::value::{Read, one, required};
 use crate::cli::filterset::{Expression, Filterset, Query, Workspace};
 use crate::cli::model_args::model_names;
-use crate::error::{Error, Result};
+use crate::error::{OrSetup, Result};
 use crate::judge::TestOptions;
 use crate::judge::slots::{Required, TestGroup};
 use crate::nearest::instead;
@@ -140,10 +140,8 @@ impl<'a> PerTest<'a> {
     ) -> Result<Self> {
         let resolve = |found: &'a Spanned<Override>| {
             let found = found.get_ref();
-            let filter = found.filter.resolve(workspace).map_err(|error| {
-                Error::setup(format!("{}: invalid filterset: {error}", found.place))
-            })?;
-            Ok((filter, found))
+            let filter = found.filter.resolve(workspace);
+            Ok((filter.or_setup(format_args!("{}: invalid filterset", found.place))?, found))
         };
         let overrides = overrides.iter().map(resolve).collect::<Result<_>>()?;
         Ok(PerTest { overrides, given })

@@ -7,7 +7,7 @@ use nondex_core::protocol::spec::{LEVEL_VARIABLE, SEED_VARIABLE, SPEC_VARIABLE};
 use toml::Value;
 
 use super::settings::{KEYS, Settings};
-use crate::error::{Error, Result};
+use crate::error::{Error, OrSetup, Result};
 use crate::nearest;
 use crate::project;
 
@@ -72,8 +72,7 @@ impl Variables {
         for key in KEYS {
             let name = variable(key);
             if let Some(text) = self.get(&name) {
-                let value = value(key, text)
-                    .map_err(|why| Error::setup(format!("`{name}` is `{text}`: {why}")))?;
+                let value = value(key, text).or_setup(format_args!("`{name}` is `{text}`"))?;
                 table.insert(key.to_owned(), value);
             }
         }

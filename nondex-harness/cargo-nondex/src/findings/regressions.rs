@@ -7,7 +7,7 @@ use nondex_core::{ALGORITHM, Level, Schedule};
 use serde::{Deserialize, Serialize};
 
 use super::finding::Finding;
-use crate::error::{Error, Result};
+use crate::error::{OrSetup, Result};
 use crate::file;
 use crate::report::versioned;
 
@@ -74,7 +74,7 @@ impl Regressions {
     pub fn read(path: &Utf8Path) -> Result<Self> {
         let Some(text) = file::read_if_there(path)? else { return Ok(Self::default()) };
         versioned::parse(&text, "a list of regressions", SCHEMA)
-            .map_err(|what| Error::setup(format!("failed to read regressions `{path}`: {what}")))
+            .or_setup(format_args!("failed to read regressions `{path}`"))
     }
 
     /// Writes the file, and creates its directory if necessary.

@@ -8,7 +8,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use super::finding::{Finding, SCHEMA};
 use super::named::choose;
 use crate::atomic_file;
-use crate::error::{Error, Result};
+use crate::error::{Error, OrSetup, Result};
 use crate::file;
 use crate::report::versioned;
 
@@ -126,7 +126,7 @@ fn read(path: &Utf8Path) -> Result<Finding> {
     fs::read_to_string(path)
         .map_err(|e| e.to_string())
         .and_then(|text| versioned::parse(&text, "a finding", SCHEMA))
-        .map_err(|what| Error::setup(format!("failed to read the finding `{path}`: {what}")))
+        .or_setup(format_args!("failed to read the finding `{path}`"))
 }
 
 #[cfg(test)]

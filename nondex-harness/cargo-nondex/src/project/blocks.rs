@@ -9,7 +9,7 @@ use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
 
 use super::dwarf::{self, DebugInfo};
 use super::entry;
-use crate::error::{Error, Result};
+use crate::error::{Error, OrSetup, Result};
 
 /// Name of the section with the addresses of blocks.
 pub(super) const TABLE: &str = "__sancov_pcs";
@@ -29,11 +29,9 @@ impl Blocks {
     /// # Errors
     /// Returns an error if the executable cannot be read, or if its blocks have no lines.
     pub fn of(executable: &Utf8Path) -> Result<Self> {
-        let failed = |e: &dyn std::fmt::Display| {
-            Error::setup(format!("failed to read the lines of `{executable}`: {e}"))
-        };
-        let bytes = std::fs::read(executable).map_err(|e| failed(&e))?;
-        let file = object::File::parse(&*bytes).map_err(|e| failed(&e))?;
+        let failed = format!("failed to read the lines of `{executable}`");
+        let bytes = std::fs::read(executable).or_setup(&failed)?;
+        let file = object::File::parse(&*bytes).or_setup(&failed)?;
         let starts = starts(&file);
         let functions = functions(&file);
         let ends = ends(&functions, &starts);
@@ -52,12 +50,12 @@ impl Blocks {
                 }
             }
         };
-        rows(&file, &mut add).map_err(|e| failed(&e))?;
+        rows(&file, &mut add).or_setup(&failed)?;
         // The functions with which an executable starts may be its only blocks. They have no lines.
         let main = entry::main(&file).unwrap_or(0..0);
         let is_added = |start: &u64| main.contains(start) || harness.contains(start);
         if lines.is_empty() && !starts.iter().all(is_added) {
-            return Err(failed(&"it has none"));
+            return Err(Error::setup(format!("{failed}: it has none")));
         }
         Ok(Blocks {
             lines: lines

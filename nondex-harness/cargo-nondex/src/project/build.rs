@@ -24,7 +24,7 @@ use super::preload::EntropyLibrary;
 use super::started::{self, Started};
 use super::suite::{Suite, TestBinary};
 use super::toolchain::{NEWEST, Toolchain};
-use crate::error::{Error, Result};
+use crate::error::{Error, OrSetup, Result};
 use crate::interruption;
 
 /// Builds the selected tests, finds out how cargo would start each executable, and lists its tests.
@@ -90,7 +90,7 @@ fn build_over(plan: &BuildPlan, quiet: bool, collections: bool) -> Result<Projec
     let build_dir = &folder.path;
     if !plan.varied.program.is_empty() {
         outdated::outdate(build_dir, &plan.varied.packages)
-            .map_err(|e| Error::setup(format!("failed to change `{build_dir}`: {e}")))?;
+            .or_setup(format_args!("failed to change `{build_dir}`"))?;
     }
     let starts = build_dir.join(format!("starts-{}", std::process::id()));
     let (intercept, mut notes) = instrumentation.intercept(&cargo, build_dir, starts)?;

@@ -11,7 +11,7 @@ use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, OrSetup, Result};
 use crate::interruption;
 
 /// Name of the file with the key of the folder's contents. It is written before cargo builds
@@ -68,8 +68,7 @@ impl BuildFolder {
     /// # Errors
     /// Returns an error if the folder cannot be locked.
     pub(super) fn existing(path: Utf8PathBuf, key: &str, quiet: bool) -> Result<Option<Self>> {
-        let lock = lock(&path, false, quiet)
-            .map_err(|e| Error::setup(format!("failed to lock `{path}`: {e}")))?;
+        let lock = lock(&path, false, quiet).or_setup(format_args!("failed to lock `{path}`"))?;
         Ok(has_key(&path, key).then_some(BuildFolder { path, _lock: lock }))
     }
 }

@@ -8,7 +8,7 @@ use super::config::CargoConfig;
 use super::plan::{BuildPlan, Folders, Mode};
 use super::platform;
 use super::toolchain::Toolchain;
-use crate::error::{Error, Result};
+use crate::error::{Error, OrSetup, Result};
 use crate::file;
 
 /// Basis of a build: see the [module](self).
@@ -33,7 +33,7 @@ impl Foundation {
     pub(super) fn of(plan: &BuildPlan) -> Result<Self> {
         let metadata = metadata(plan, false)?;
         let here = camino::absolute_utf8(plan.path(Utf8Path::new("")))
-            .map_err(|e| Error::setup(format!("failed to find `{}`: {e}", plan.directory)))?;
+            .or_setup(format_args!("failed to find `{}`", plan.directory))?;
         let target_dir = match &plan.target_dir {
             Some(dir) => here.join(dir),
             None => metadata.target_directory.clone(),

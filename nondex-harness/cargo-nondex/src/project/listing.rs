@@ -14,7 +14,7 @@ use serde::Deserialize;
 
 use super::plan::Mode;
 use super::suite::{Harness, Suite, TestBinary, TestCase};
-use crate::error::{Error, Result};
+use crate::error::{Error, OrSetup, Result};
 use crate::pool;
 
 /// Time limit on a listing. An executable that takes longer is treated as a program without a test
@@ -115,8 +115,7 @@ fn output_of(binary: &TestBinary, arguments: &[&str]) -> Result<Option<String>> 
     let mut line =
         binary.runner.iter().map(std::ffi::OsString::as_os_str).chain([binary.executable.as_ref()]);
     let program = line.next().unwrap_or_else(|| binary.executable.as_ref());
-    let failed =
-        |e| Error::setup(format!("failed to list the tests of `{}`: {e}", binary.executable));
+    let failed = format!("failed to list the tests of `{}`", binary.executable);
     let mut child = Command::new(program)
         .args(line)
         .args(arguments)
@@ -129,7 +128,7 @@ fn output_of(binary: &TestBinary, arguments: &[&str]) -> Result<Option<String>> 
         // The group makes it possible to kill the children of the executable, too.
         .process_group(0)
         .spawn()
-        .map_err(failed)?;
+        .or_setup(&failed)?;
     let mut stdout = child.stdout.take().expect("stdout is piped");
     let (send, receive) = mpsc::channel();
     // The thread is not joined, because a child of the executable may keep the pipe open for ever.
@@ -143,7 +142,7 @@ fn output_of(binary: &TestBinary, arguments: &[&str]) -> Result<Option<String>> 
         let _ = child.wait();
         return Ok(None);
     };
-    let status = child.wait().map_err(failed)?;
+    let status = child.wait().or_setup(&failed)?;
     Ok(status.success().then(|| String::from_utf8_lossy(&bytes).into_owned()))
 }
 

@@ -11,7 +11,7 @@ use super::plan::Varied;
 use super::runtime::cache_dir;
 use super::suite::TestBinary;
 use super::toolchain::{self, Toolchain};
-use crate::error::{Error, Result};
+use crate::error::{Error, OrSetup, Result};
 
 /// Source of the library: one file without dependencies.
 const SOURCE: &str = include_str!("../../probes/entropy.rs");
@@ -128,7 +128,7 @@ fn build(toolchain: &Toolchain, work: &Utf8Path, home: &Utf8Path) -> Result<()> 
     let [source, library] = ["entropy.rs", FILE].map(|name| work.join(name));
     fs::create_dir_all(work)
         .and_then(|()| fs::write(&source, SOURCE))
-        .map_err(|e| Error::setup(format!("failed to write `{source}`: {e}")))?;
+        .or_setup(format_args!("failed to write `{source}`"))?;
     let mut command = Command::new(&toolchain.rustc);
     command
         .args(["--edition", "2024", "--crate-type", "cdylib", "-O"])

@@ -22,7 +22,7 @@ use super::outdated::REBUILT;
 use super::plan::{BuildPlan, Doctests, Mode, Varied};
 use super::preload::EntropyLibrary;
 use super::scratch::Scratch;
-use crate::error::{Error, Result};
+use crate::error::{OrSetup, Result};
 use crate::interruption;
 
 /// Number of seeds that a program is tried with if it makes the same under all of them. Two
@@ -148,7 +148,7 @@ impl Rebuilds {
         let library = EntropyLibrary::in_workspace(&project.workspace_root)?;
         let home = &rebuilds.home;
         let scratch = Scratch::create(home, "drawn")
-            .map_err(|e| Error::setup(format!("failed to create a folder in `{home}`: {e}")))?;
+            .or_setup(format_args!("failed to create a folder in `{home}`"))?;
         for ((is_seeded, owner, program), drawn) in programs {
             let run = |one: &Drawn, seed: u64| one.run(&library, seed, scratch.path(), is_over);
             let found = if is_seeded { vary(&drawn, run) } else { repeat(&drawn, run) };

@@ -16,7 +16,7 @@ use self::kept::{Manifest, load};
 use super::toolchain::Toolchain;
 use super::{atomics, std_order};
 use crate::atomic_file;
-use crate::error::{Error, Result};
+use crate::error::{Error, OrSetup, Result};
 
 /// File with the note on the order of the runtime's collections. Empty if there is no note.
 const ORDER: &str = "order.txt";
@@ -60,16 +60,13 @@ impl Runtime {
                 anstream::eprintln!(
                     "warning: the cached runtime is damaged ({damage}), building it again"
                 );
-                fs::remove_dir_all(&home)
-                    .map_err(|e| Error::setup(format!("failed to remove `{home}`: {e}")))?;
+                fs::remove_dir_all(&home).or_setup(format_args!("failed to remove `{home}`"))?;
             }
         }
         sweep(&cache, ABANDONED);
         build(recipe, &cache.join(format!("{key}.{}", std::process::id())), &home)?;
         load(&home, &key)
-            .map_err(|damage| {
-                Error::setup(format!("the runtime just built in `{home}` is damaged: {damage}"))
-            })?
+            .or_setup(format_args!("the runtime just built in `{home}` is damaged"))?
             .ok_or_else(|| Error::setup(format!("the runtime just built in `{home}` is gone")))
     }
 

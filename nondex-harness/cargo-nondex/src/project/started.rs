@@ -9,7 +9,7 @@ use super::cargo::{Artifacts, Cargo};
 use super::intercept::{Intercept, RUSTDOC, Start};
 use super::platform;
 use super::scratch::Scratch;
-use crate::error::{Error, Result};
+use crate::error::{Error, OrSetup, Result};
 
 /// Files that cargo built, and how it starts them: see the [module](self).
 pub(super) struct Started {
@@ -66,13 +66,13 @@ fn build(
 
 /// Reads the recorded starts, by executable, and the calls of rustdoc.
 fn read(folder: &Utf8Path) -> Result<(BTreeMap<Utf8PathBuf, Start>, Vec<Start>)> {
-    let failed = |e: String| Error::setup(format!("failed to read `{folder}`: {e}"));
+    let failed = format!("failed to read `{folder}`");
     let mut starts = BTreeMap::new();
     let mut doctests = Vec::new();
-    for entry in folder.read_dir_utf8().map_err(|e| failed(e.to_string()))? {
-        let entry = entry.map_err(|e| failed(e.to_string()))?;
-        let text = std::fs::read_to_string(entry.path()).map_err(|e| failed(e.to_string()))?;
-        let start: Start = serde_json::from_str(&text).map_err(|e| failed(e.to_string()))?;
+    for entry in folder.read_dir_utf8().or_setup(&failed)? {
+        let entry = entry.or_setup(&failed)?;
+        let text = std::fs::read_to_string(entry.path()).or_setup(&failed)?;
+        let start: Start = serde_json::from_str(&text).or_setup(&failed)?;
         if entry.file_name().starts_with(RUSTDOC) {
             doctests.push(start);
         } else {

@@ -11,7 +11,7 @@ use object::{Object, ObjectSymbol, SymbolKind};
 use super::dwarf::{self, DebugInfo, Reader};
 use super::locks;
 use super::suite::Moved;
-use crate::error::{Error, Result};
+use crate::error::{OrSetup, Result};
 
 /// Static of an executable.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,11 +91,9 @@ impl Symbols {
     /// # Errors
     /// Returns an error if the executable cannot be read or parsed.
     pub fn of(executable: &Utf8Path) -> Result<Self> {
-        let failed = |e: &dyn std::fmt::Display| {
-            Error::setup(format!("failed to read the symbols of `{executable}`: {e}"))
-        };
-        let bytes = std::fs::read(executable).map_err(|e| failed(&e))?;
-        let file = object::File::parse(&*bytes).map_err(|e| failed(&e))?;
+        let failed = format!("failed to read the symbols of `{executable}`");
+        let bytes = std::fs::read(executable).or_setup(&failed)?;
+        let file = object::File::parse(&*bytes).or_setup(&failed)?;
         let mut symbols = Symbols::default();
         for symbol in file.symbols() {
             if symbol.kind() != SymbolKind::Data {

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, OrSetup, Result};
 use crate::program;
 
 /// Oldest release with which the runtime compiles: the `rust-version` of its crates.
@@ -187,8 +187,7 @@ pub(super) fn compile(what: &str, compiler: &mut Command) -> Result<(), String> 
 /// # Errors
 /// Returns an error if the path cannot be found out or is not UTF-8.
 pub(super) fn own() -> Result<String> {
-    let own = std::env::current_exe()
-        .map_err(|e| Error::setup(format!("failed to find the path of this program: {e}")))?;
+    let own = std::env::current_exe().or_setup("failed to find the path of this program")?;
     let own = own
         .into_os_string()
         .into_string()

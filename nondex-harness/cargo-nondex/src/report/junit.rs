@@ -13,7 +13,7 @@ use quick_junit::{NonSuccessKind, Property, TestCase, TestCaseStatus, TestSuite}
 
 use super::human::{self, View};
 use super::schema::{Report, TestReport, Timing, Verdict};
-use crate::error::{Error, Result};
+use crate::error::{OrSetup, Result};
 
 /// The name of the report. nextest's reports have the name `nextest-run`.
 const NAME: &str = "nondex-run";
@@ -38,7 +38,7 @@ pub fn render(report: &Report, view: &View<'_>) -> Result<String> {
         }
     }
     junit.add_test_suites(suites);
-    junit.to_string().map_err(|e| Error::setup(format!("failed to write JUnit's XML: {e}")))
+    junit.to_string().or_setup("failed to write JUnit's XML")
 }
 
 fn case(test: &TestReport, report: &Report, view: &View<'_>) -> TestCase {

@@ -15,7 +15,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use super::schema::{Report, SCHEMA};
 use super::versioned;
 use crate::atomic_file;
-use crate::error::{Error, Result};
+use crate::error::{Error, OrSetup, Result};
 
 /// Name of a report in its directory.
 const REPORT: &str = "report.json";
@@ -182,10 +182,9 @@ pub fn read_latest(target: &Utf8Path) -> Result<Report> {
 /// # Errors
 /// Returns a set-up error with the path, what was found and what was expected.
 pub fn read(path: &Utf8Path) -> Result<Report> {
-    let text = fs::read_to_string(path)
-        .map_err(|e| Error::setup(format!("failed to read report `{path}`: {e}")))?;
+    let text = fs::read_to_string(path).or_setup(format_args!("failed to read report `{path}`"))?;
     versioned::parse(&text, "a report", SCHEMA)
-        .map_err(|message| Error::setup(format!("failed to read report `{path}`: {message}")))
+        .or_setup(format_args!("failed to read report `{path}`"))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, OrSetup, Result};
 
 /// Number of lines before and after a line that count as near to it.
 const NEAR: u32 = 5;
@@ -51,7 +51,7 @@ impl Git {
         let there = Git::at(folder);
         let root = there
             .read(&["rev-parse", "--show-toplevel"])
-            .map_err(|e| Error::setup(format!("`{folder}` has no history to search: {e}")))?;
+            .or_setup(format_args!("`{folder}` has no history to search"))?;
         Ok(Git::at(root.trim_end().into()))
     }
 

@@ -11,7 +11,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use super::changes::Changes;
 use super::git::Git;
 use super::index::Index;
-use crate::error::{Error, Result};
+use crate::error::{OrSetup, Result};
 
 /// Trees of a repository, and trees that were written to a separate store.
 #[derive(Clone, Debug)]
@@ -50,8 +50,8 @@ impl Snapshots {
     /// # Errors
     /// Returns a set-up error if git cannot write it.
     pub fn now(&self, without: &Utf8Path) -> Result<String> {
-        let failed = |e| Error::setup(format!("failed to write in `{}`: {e}", self.folder));
-        fs::create_dir_all(&self.folder).map_err(failed)?;
+        fs::create_dir_all(&self.folder)
+            .or_setup(format_args!("failed to write in `{}`", self.folder))?;
         // With a copy of the index, git only reads files that changed.
         let index = Index::of(&self.git, &self.folder)?;
         let git = index

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::Confirmed;
 use crate::campaign::{StopFlag, ended, launch, process};
-use crate::error::{Error, Result};
+use crate::error::{Error, OrSetup, Result};
 use crate::judge::slots::Required;
 use crate::pool;
 use crate::project::{self, EntropyLibrary, Project, TestBinary, TestCase};
@@ -128,10 +128,9 @@ impl PlainRuns<'_> {
         if let Some(seeded) = self.seeded {
             seeded.library.install(&mut command, self.binary, number);
         }
-        let finished = process::run(command, self.timeout, self.stop).map_err(|e| {
-            let executable = self.binary.executable_of(self.test);
-            Error::setup(format!("failed to start `{executable}`: {e}"))
-        })?;
+        let executable = self.binary.executable_of(self.test);
+        let finished = process::run(command, self.timeout, self.stop)
+            .or_setup(format_args!("failed to start `{executable}`"))?;
         let Some(outcome) = ended::outcome_of(self.binary, self.test, finished.end) else {
             return Ok(None);
         };

@@ -10,7 +10,7 @@ use crate::campaign::circumstance;
 use crate::campaign::launch::Launcher;
 use crate::command::coverage::{self, Programs};
 use crate::command::effects::Data;
-use crate::error::{Error, Result};
+use crate::error::{OrSetup, Result};
 use crate::judge::Options;
 use crate::judge::change::Witness;
 use crate::judge::circumstance::Circumstance;
@@ -133,7 +133,7 @@ impl<'a> Trials<'a> {
         let runs = circumstance::under(clean, &suite.binary, folder.as_std_path(), |binary| {
             launcher.experiment(None, limits, binary, &[case], &spec)
         })
-        .map_err(|e| Error::setup(format!("failed to write in `{folder}`: {e}")))?;
+        .or_setup(format_args!("failed to write in `{folder}`"))?;
         let has_passed = runs.is_some_and(|runs| runs.iter().all(Run::passed));
         Ok(has_passed.then_some(Witness::CleanEnvironment))
     }

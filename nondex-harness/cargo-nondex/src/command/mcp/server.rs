@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use tokio::runtime::Builder;
 
 use super::tools::{Answer, Call, Tools, descriptions, parsed, refused};
-use crate::error::{Error, Result};
+use crate::error::{Error, OrSetup, Result};
 
 /// Instructions that a client may show to its model.
 const INSTRUCTIONS: &str = concat!(
@@ -30,7 +30,7 @@ pub(super) fn serve(tools: Tools) -> Result<()> {
     let runtime = Builder::new_current_thread()
         .enable_time()
         .build()
-        .map_err(|e| Error::setup(format!("failed to start the server: {e}")))?;
+        .or_setup("failed to start the server")?;
     let served = runtime.block_on(async {
         let transport = (tokio::io::stdin(), tokio::io::stdout());
         let service = Server { tools }.serve(transport).await;

@@ -13,7 +13,7 @@ use super::libraries;
 use super::manifest::{self, Built, Kind, Manifest};
 use super::paths;
 use super::tar;
-use crate::error::{Error, Result};
+use crate::error::{Error, OrSetup, Result};
 use crate::file;
 use crate::project::built::Project;
 use crate::project::plan::BuildPlan;
@@ -41,13 +41,13 @@ pub fn pack(
 ) -> Result<()> {
     let root = &project.workspace_root;
     let home = project.target_dir.join("nondex");
-    let failed = |e| Error::setup(format!("failed to write in `{home}`: {e}"));
-    let scratch = Scratch::create(&home, "archive").map_err(failed)?;
+    let failed = format!("failed to write in `{home}`");
+    let scratch = Scratch::create(&home, "archive").or_setup(&failed)?;
     let folder = scratch.path();
     // `tar` follows these links, so the members have the same paths wherever the two folders
     // are.
-    symlink(&project.target_dir, folder.join("target")).map_err(failed)?;
-    symlink(root, folder.join("workspace")).map_err(failed)?;
+    symlink(&project.target_dir, folder.join("target")).or_setup(&failed)?;
+    symlink(root, folder.join("workspace")).or_setup(&failed)?;
 
     let mut files = BTreeSet::new();
     let tests = built(project, &mut files)?;
@@ -65,9 +65,8 @@ pub fn pack(
         has_sources: sources.is_some(),
         metadata,
     };
-    let text = serde_json::to_string(&manifest)
-        .map_err(|e| Error::setup(format!("failed to pack the tests: {e}")))?;
-    fs::write(folder.join(manifest::NAME), text).map_err(failed)?;
+    let text = serde_json::to_string(&manifest).or_setup("failed to pack the tests")?;
+    fs::write(folder.join(manifest::NAME), text).or_setup(&failed)?;
 
     // The manifest comes first, so that it can be read without the rest.
     let mut members = vec![manifest::NAME.to_owned()];
@@ -82,10 +81,10 @@ pub fn pack(
     let part = Utf8PathBuf::from(format!("{folder}/part-{}", file.file_name().unwrap_or("")));
     tar::create(&part, folder, &members)?;
     // The archive appears under its name only once it is complete.
-    file.parent().map_or(Ok(()), fs::create_dir_all).map_err(failed)?;
+    file.parent().map_or(Ok(()), fs::create_dir_all).or_setup(&failed)?;
     fs::rename(&part, file)
         .or_else(|_| fs::copy(&part, file).map(drop))
-        .map_err(|e| Error::setup(format!("failed to write `{file}`: {e}")))
+        .or_setup(format_args!("failed to write `{file}`"))
 }
 
 /// Returns the entry of a build in the manifest. Adds the files of the build to `files`.
@@ -179,8 +178,7 @@ impl Copies {
     fn add(&self, library: &Utf8Path, files: &mut BTreeSet<Utf8PathBuf>) -> Result<Utf8PathBuf> {
         let copy = self.0.join(library.file_name().unwrap_or_default());
         if files.insert(copy.clone()) {
-            fs::copy(library, &copy)
-                .map_err(|e| Error::setup(format!("failed to copy `{library}`: {e}")))?;
+            fs::copy(library, &copy).or_setup(format_args!("failed to copy `{library}`"))?;
         }
         Ok(copy)
     }

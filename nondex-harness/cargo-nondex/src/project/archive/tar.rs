@@ -4,7 +4,7 @@ use std::process::{Command, Output, Stdio};
 
 use camino::Utf8Path;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, OrSetup, Result};
 use crate::file;
 
 /// Suffixes of archive names, each with the program that compresses. Most of the content is debug
@@ -89,9 +89,8 @@ pub(super) fn text(file: &Utf8Path, member: &str) -> Result<String> {
 /// Returns an error whose message begins with `failed` if `tar` fails.
 fn run(mut command: Command, failed: &str) -> Result<Output> {
     command.stdin(Stdio::null());
-    let output = command
-        .output()
-        .map_err(|e| Error::setup(format!("{failed}: the program `tar` cannot be run: {e}")))?;
+    let output =
+        command.output().or_setup(format_args!("{failed}: the program `tar` cannot be run"))?;
     if output.status.success() {
         return Ok(output);
     }

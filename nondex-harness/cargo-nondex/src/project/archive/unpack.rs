@@ -12,7 +12,7 @@ use super::manifest::{self, Manifest};
 use super::roots::Roots;
 use super::tar;
 use crate::atomic_file;
-use crate::error::{Error, Result};
+use crate::error::{Error, OrSetup, Result};
 use crate::file;
 use crate::project::built::Project;
 use crate::project::companions;
@@ -139,8 +139,7 @@ fn roots(manifest: &Manifest, extracted: &Folders) -> Roots {
 /// Returns the manifest of an extracted archive, and its text.
 fn manifest(extracted: &Folders) -> Result<(Manifest, String)> {
     let path = extracted.target_dir.join("nondex").join(manifest::NAME);
-    let text = fs::read_to_string(&path)
-        .map_err(|e| Error::setup(format!("failed to read `{path}`: {e}")))?;
+    let text = fs::read_to_string(&path).or_setup(format_args!("failed to read `{path}`"))?;
     Ok((Manifest::parse(&text, &path)?, text))
 }
 

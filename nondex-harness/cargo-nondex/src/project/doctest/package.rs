@@ -12,7 +12,7 @@ use super::name::{file_name, place_in, word};
 use super::place::{is_crate_added, place_of};
 use super::transcript::{self, RustdocOutcome, RustdocReport};
 use super::{Compiled, HERE, Unbuilt, together};
-use crate::error::{Error, Result};
+use crate::error::{Error, OrSetup, Result};
 use crate::program;
 use crate::project::{Doctest, Harness, Names, Suite, TestBinary, TestCase};
 
@@ -253,9 +253,8 @@ impl Package<'_> {
     /// Returns the doctest whose program is at `kept`. Renames the program to a readable name.
     fn doctest(&self, name: &str, kept: &Utf8Path, should_panic: bool) -> Result<Doctest> {
         let executable = self.call.dir.join(file_name(name, kept.file_name()));
-        fs::rename(kept, &executable).map_err(|e| {
-            Error::setup(format!("rustdoc did not run the doctest `{name}`: `{kept}`: {e}"))
-        })?;
+        fs::rename(kept, &executable)
+            .or_setup(format_args!("rustdoc did not run the doctest `{name}`: `{kept}`"))?;
         let place = fs::read_to_string(kept.with_extension(PLACE)).ok();
         let mut place = place.and_then(|text| place_of(&text));
         if let (Some(place), Some((file, line))) = (&mut place, place_in(name)) {

@@ -17,7 +17,7 @@ use super::call::Call;
 use super::name::{file_name, place_in};
 use super::program::{Program, RUN, module};
 use super::{HERE, rules};
-use crate::error::{Error, Result};
+use crate::error::{Error, OrSetup, Result};
 use crate::file;
 use crate::program;
 use crate::project::{DocPlace, Doctest};
@@ -194,7 +194,7 @@ impl Together<'_> {
             let executable = self.call.dir.join(file_name(&member.name, None));
             fs::hard_link(self.executable(), &executable)
                 .or_else(|_| fs::copy(self.executable(), &executable).map(drop))
-                .map_err(|e| Error::setup(format!("failed to create `{executable}`: {e}")))?;
+                .or_setup(format_args!("failed to create `{executable}`"))?;
             let doctest = Doctest {
                 executable,
                 should_panic: member.program.should_panic,
