@@ -55,6 +55,11 @@ pub fn list(folder: &Utf8Path) -> Result<Vec<Utf8PathBuf>> {
     Ok(paths)
 }
 
+/// Returns the paths in a folder, sorted, or none if the folder cannot be read.
+pub fn entries(folder: &Utf8Path) -> Vec<Utf8PathBuf> {
+    list(folder).unwrap_or_default()
+}
+
 /// Returns the paths of the JSON files in a folder, like [`list`].
 ///
 /// # Errors

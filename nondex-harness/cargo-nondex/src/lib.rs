@@ -15,6 +15,7 @@ pub mod exit_code;
 pub mod file;
 pub mod findings;
 pub mod interruption;
+pub mod locked;
 pub mod nearest;
 pub mod pool;
 pub mod program;

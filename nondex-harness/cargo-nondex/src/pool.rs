@@ -1,10 +1,11 @@
 //! Pool of workers that share a list of work.
 
 use std::collections::VecDeque;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 
 use crate::judge::slots::{Required, Slots};
+use crate::locked::Locked;
 
 /// Calls `one` with each item of `work`, up to `jobs` at the same time. Returns the results in the
 /// order of the work. The first `None` ends the pool: work that has begun is finished, and no more
@@ -41,11 +42,10 @@ pub fn each_within<W: Sync, T: Send>(
     let work_off = |worker: usize| {
         while let Some(taken) = list.take() {
             let Some(found) = one(worker, &work[taken.number]) else {
-                list.lock().left.clear();
+                list.state.locked().left.clear();
                 break;
             };
-            let mut made = made.lock().unwrap_or_else(PoisonError::into_inner);
-            made.push((taken.number, found));
+            made.locked().push((taken.number, found));
         }
     };
     thread::scope(|scope| {
@@ -54,7 +54,7 @@ pub fn each_within<W: Sync, T: Send>(
             scope.spawn(move || work_off(worker));
         }
     });
-    let mut made = made.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut made = made.unlocked();
     made.sort_by_key(|(number, _)| *number);
     made.into_iter().map(|(_, found)| found).collect()
 }
@@ -75,13 +75,9 @@ struct ListState {
 }
 
 impl List {
-    fn lock(&self) -> MutexGuard<'_, ListState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Takes the first item that fits, and waits while none does. Returns `None` if none is left.
     fn take(&self) -> Option<Taken<'_>> {
-        let mut state = self.lock();
+        let mut state = self.state.locked();
         while !state.left.is_empty() {
             let ListState { left, slots } = &mut *state;
             let first = left.iter().position(|number| slots.take(&self.required[*number]));
@@ -103,7 +99,7 @@ struct Taken<'l> {
 impl Drop for Taken<'_> {
     fn drop(&mut self) {
         let required = &self.list.required[self.number];
-        self.list.lock().slots.release(required);
+        self.list.state.locked().slots.release(required);
         self.list.changed.notify_all();
     }
 }

@@ -7,11 +7,12 @@
 //! real time.
 
 use std::num::NonZeroUsize;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use super::stop::StopFlag;
 use crate::judge::missing::Spent;
+use crate::locked::Locked;
 
 /// Minimum time for exploring.
 const LEAST: Duration = Duration::from_secs(30);
@@ -70,37 +71,33 @@ impl Budget {
         }
     }
 
-    fn took(&self) -> MutexGuard<'_, Took> {
-        self.took.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Adds the duration of the first run of a test.
     pub fn begun(&self, took: Duration) {
-        self.took().clean += took;
+        self.took.locked().clean += took;
     }
 
     /// Adds the duration of a run that searched for culprits. `is_alone` is whether nothing else
     /// ran at the same time.
     pub fn explained(&self, took: Duration, is_alone: bool) {
         let at_once = if is_alone { 1 } else { self.jobs.get() };
-        self.took().explaining += took.div_f64(at_once as f64);
+        self.took.locked().explaining += took.div_f64(at_once as f64);
     }
 
     /// Adds the duration of a run in a plain build. Nothing else runs at the same time.
     pub fn compared(&self, took: Duration) {
-        self.took().comparing += took;
+        self.took.locked().comparing += took;
     }
 
     /// Returns whether no time is left for runs in a plain build.
     pub fn has_compared(&self) -> bool {
-        let comparing = self.took().comparing;
+        let comparing = self.took.locked().comparing;
         self.allowed().is_some_and(|allowed| comparing >= allowed)
     }
 
     /// Returns the limit on the time for exploring, on the time for explaining, and on that of runs
     /// in a plain build. It grows as first runs of tests end. Returns `None` if there is no limit.
     pub fn allowed(&self) -> Option<Duration> {
-        let suite = self.took().clean.div_f64(self.jobs.get() as f64);
+        let suite = self.took.locked().clean.div_f64(self.jobs.get() as f64);
         let of_factor = self.factor.map(|factor| times(factor, suite).max(LEAST));
         of_factor.into_iter().chain(self.limit).min()
     }
@@ -112,7 +109,7 @@ impl Budget {
 
     /// Returns which activities have no time left.
     pub fn spent(&self) -> Spent {
-        let explaining = self.took().explaining;
+        let explaining = self.took.locked().explaining;
         Spent {
             exploring: self.left() == Some(Duration::ZERO),
             explaining: self.allowed().is_some_and(|allowed| explaining > allowed),

@@ -46,7 +46,7 @@ pub use progress::{Progress, Silent};
 pub use stop::StopFlag;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -65,6 +65,7 @@ use crate::judge::missing::RunLimits;
 use crate::judge::run::Run;
 use crate::judge::slots::Required;
 use crate::judge::{Options, TestOptions};
+use crate::locked::Locked;
 use crate::project::{Harness, Suite, TestCase, address_seeds};
 use crate::report::schema::RunInfo;
 use crate::report::workspace::Workspace;
@@ -85,17 +86,23 @@ impl<'a> Selected<'a> {
     pub fn one(suite: &'a Suite, test: &TestCase) -> Self {
         Selected { suite, tests: vec![(test.clone(), true)] }
     }
+
+    /// Returns every test, with its suite.
+    pub fn all(&self) -> impl Iterator<Item = (&Suite, &TestCase)> {
+        self.tests.iter().map(|(test, _)| (self.suite, test))
+    }
+
+    /// Returns the tests that will run, with their suite.
+    pub fn running(&self) -> impl Iterator<Item = (&Suite, &TestCase)> {
+        let running = self.tests.iter().filter(|(_, is_run)| *is_run);
+        running.map(|(test, _)| (self.suite, test))
+    }
 }
 
 /// Returns the selected tests by id, each with its suite.
 fn by_id<'a>(selected: &'a [Selected<'a>]) -> BTreeMap<String, (&'a Suite, &'a TestCase)> {
-    selected
-        .iter()
-        .flat_map(|selected| {
-            let tests = selected.tests.iter();
-            tests.map(|(test, _)| (selected.suite.test_id(test), (selected.suite, test)))
-        })
-        .collect()
+    let tests = selected.iter().flat_map(Selected::all);
+    tests.map(|(suite, test)| (suite.test_id(test), (suite, test))).collect()
 }
 
 /// Runs a campaign in the run directory `run` and returns its report. The caller writes the report:
@@ -119,12 +126,7 @@ pub fn run(
     progress: &dyn Progress,
     stop: &StopFlag,
 ) -> Result<Report> {
-    let running: Vec<(&Suite, &TestCase)> = selected
-        .iter()
-        .flat_map(|selected| selected.tests.iter().map(|test| (selected.suite, test)))
-        .filter(|(_, (_, is_run))| *is_run)
-        .map(|(suite, (test, _))| (suite, test))
-        .collect();
+    let running: Vec<(&Suite, &TestCase)> = selected.iter().flat_map(Selected::running).collect();
     if running.is_empty() && !selected.is_empty() {
         return Err(Error::no_tests("no tests to run"));
     }
@@ -319,13 +321,9 @@ impl Campaign<'_> {
             .collect()
     }
 
-    fn lock_reports(&self) -> MutexGuard<'_, Vec<Option<TestReport>>> {
-        self.reports.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Returns the report of each test, including tests not judged before the campaign was stopped.
     fn reports(self, concluded: &[queue::Concluded]) -> Vec<TestReport> {
-        let judged = std::mem::take(&mut *self.lock_reports());
+        let judged = std::mem::take(&mut *self.reports.locked());
         judged
             .into_iter()
             .zip(concluded)
@@ -428,11 +426,11 @@ impl Workload for Campaign<'_> {
         let report = self.report(test, runs, Some(judgement));
         self.remember(&report.id, runs, judgement);
         self.progress.judged(&report);
-        self.lock_reports()[test] = Some(report);
+        self.reports.locked()[test] = Some(report);
     }
 
     fn is_failure(&self, test: usize) -> bool {
-        let reports = self.lock_reports();
+        let reports = self.reports.locked();
         let report = reports[test].as_ref();
         report.is_some_and(|report| self.progress.is_failure(report))
     }

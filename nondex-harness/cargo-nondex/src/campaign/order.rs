@@ -5,7 +5,7 @@ mod hung;
 use std::borrow::Cow;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use nondex_core::{Level, Outcome, RunSpec};
@@ -21,6 +21,7 @@ use crate::judge::order::{Experiment, Experiments, MissingProcesses, ProcessPlan
 use crate::judge::run::Run;
 use crate::judge::slots::Required;
 use crate::judge::{Options, missing};
+use crate::locked::Locked;
 use crate::pool;
 use crate::project::{Suite, TestCase};
 
@@ -246,7 +247,7 @@ impl<'a> Processes<'a> {
     pub(super) fn made(&self, tests: Vec<usize>, mut runs: Vec<Run>, alone: bool) -> Experiment {
         if !runs.iter().any(|run| run.complete || !run.took.is_zero()) {
             let failure = runs.first().and_then(|run| run.failure.clone());
-            let mut unstarted = self.unstarted.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut unstarted = self.unstarted.locked();
             let (_, count) =
                 unstarted.get_or_insert_with(|| (failure.unwrap_or_default().message, 0));
             *count += 1;

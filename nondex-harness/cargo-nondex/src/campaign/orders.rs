@@ -8,8 +8,8 @@ mod left;
 mod search;
 mod unexplained;
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use camino::Utf8PathBuf;
@@ -29,6 +29,7 @@ use super::{Selected, absolute, info};
 use crate::error::{Error, Result};
 use crate::judge::Options;
 use crate::judge::order::{Experiments, OrderOptions};
+use crate::locked::Locked;
 use crate::project::symbols::Symbols;
 use crate::project::{Harness, Suite, TestCase};
 use crate::report::judged::{self, order};
@@ -42,8 +43,8 @@ struct OrderCampaign<'a> {
     order_options: &'a OrderOptions,
     /// Whether threads and time may be scheduled where a test runs alone.
     is_scheduled: bool,
-    notes: Mutex<Vec<String>>,
-    tried: Mutex<Vec<TriedOrder>>,
+    notes: RefCell<Vec<String>>,
+    tried: RefCell<Vec<TriedOrder>>,
     workspace: Workspace,
 }
 
@@ -61,8 +62,8 @@ pub fn run(
     progress: &dyn Progress,
     stop: &StopFlag,
 ) -> Result<Report> {
-    let is_to_run = selected.iter().any(|one| one.tests.iter().any(|(_, is_run)| *is_run));
-    if !is_to_run && !selected.is_empty() {
+    let nothing_runs = selected.iter().flat_map(Selected::running).next().is_none();
+    if nothing_runs && !selected.is_empty() {
         return Err(Error::no_tests("no tests to run"));
     }
     let is_scheduled = !options.real_threads;
@@ -84,8 +85,8 @@ pub fn run(
         },
         order_options,
         is_scheduled,
-        notes: Mutex::new(notes),
-        tried: Mutex::default(),
+        notes: RefCell::new(notes),
+        tried: RefCell::default(),
         workspace: Workspace::new(absolute(&options.workspace_root)?),
     };
     let mut is_partial = false;
@@ -112,21 +113,18 @@ pub fn run(
     if is_partial && stop.is_late() {
         campaign.note("`--max-time` was reached before all orders were tried".to_owned());
     }
-    let notes = campaign.notes.into_inner();
-    let tried = campaign.tried.into_inner();
     let info = RunInfo { clean_runs: 1, ..info(run, options) };
     Ok(Report {
         partial: is_partial,
-        notes: notes.unwrap_or_else(PoisonError::into_inner),
-        orders: tried.unwrap_or_else(PoisonError::into_inner),
+        notes: campaign.notes.into_inner(),
+        orders: campaign.tried.into_inner(),
         ..Report::new(info, tests, Vec::new())
     })
 }
 
 impl OrderCampaign<'_> {
     fn note(&self, note: String) {
-        let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
-        notes.push(note);
+        self.notes.borrow_mut().push(note);
     }
 
     /// Notes, once, which results are missing where accesses to statics cannot be observed.
@@ -134,7 +132,7 @@ impl OrderCampaign<'_> {
         const UNSEEN: &str = "processes cannot trace each other on this machine: the lines that \
                               change and use statics are not known, and races on statics were not \
                               searched";
-        let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut notes = self.notes.borrow_mut();
         if states.is_unseen() && !notes.iter().any(|note| note == UNSEEN) {
             notes.push(UNSEEN.to_owned());
         }
@@ -201,15 +199,13 @@ impl OrderCampaign<'_> {
         for report in &reports {
             self.context.progress.judged(report);
         }
-        let mut tried = self.tried.lock().unwrap_or_else(PoisonError::into_inner);
-        tried.append(&mut found.tried);
+        self.tried.borrow_mut().append(&mut found.tried);
         reports
     }
 
     /// Notes how many processes could not be started.
     fn note_unstarted(&self, processes: &Processes<'_>) {
-        let unstarted = processes.unstarted.lock();
-        if let Some((why, count)) = &*unstarted.unwrap_or_else(PoisonError::into_inner) {
+        if let Some((why, count)) = &*processes.unstarted.locked() {
             self.note(format!(
                 "{count} of the processes with several tests of `{}` gave no result: {why}",
                 processes.suite.binary.id

@@ -4,10 +4,12 @@
 //! wait for each other while another one is idle.
 
 use std::process;
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex};
 
 use nix::sched::{CpuSet, sched_getaffinity};
 use nix::unistd::Pid;
+
+use crate::locked::Locked;
 
 /// Processors of this machine, shared by all launchers.
 static PROCESSORS: LazyLock<Processors> = LazyLock::new(Processors::of_system);
@@ -54,7 +56,7 @@ impl Processors {
     }
 
     fn take(&self) -> Taken<'_> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.0.locked();
         let number = all.iter_mut().min_by_key(|(_, users)| *users).map(|(number, users)| {
             *users += 1;
             *number
@@ -72,7 +74,7 @@ impl Taken<'_> {
 
 impl Drop for Taken<'_> {
     fn drop(&mut self) {
-        let mut all = self.from.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.from.0.locked();
         let own = all.iter_mut().find(|(number, _)| Some(*number) == self.number);
         if let Some((_, users)) = own {
             *users -= 1;

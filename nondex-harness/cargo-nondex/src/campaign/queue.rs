@@ -36,6 +36,7 @@ use crate::judge::isolation::{Judgement, Need, Runs};
 use crate::judge::missing::{Missing, Purpose, RunLimits};
 use crate::judge::run::Run;
 use crate::judge::slots::Required;
+use crate::locked::Locked;
 
 /// Source of runs and judgements for the executor.
 pub trait Workload: Sync {
@@ -159,7 +160,7 @@ pub fn execute(
         state: Mutex::new(State::new((0..tests).map(runs), jobs, means.max_fail)),
     };
     for test in 0..tests {
-        drop(executor.advance(executor.lock(), test));
+        drop(executor.advance(executor.state.locked(), test));
     }
     loop {
         for stage in 0..Need::STAGES {
@@ -168,11 +169,11 @@ pub fn execute(
         }
         // A plain build can show that a failure does not count. Tests suspended by `max_fail` then
         // begin.
-        if means.stop.is_set() || !executor.lock().is_left() {
+        if means.stop.is_set() || !executor.state.locked().is_left() {
             break;
         }
     }
-    let state = executor.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let state = executor.state.unlocked();
     let is_cancelled = state.has_failed() && !means.stop.is_set();
     let mut unfinished = state.unfinished;
     let tests: Vec<Concluded> = state
@@ -223,10 +224,6 @@ struct Executor<'a> {
 }
 
 impl Executor<'_> {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Makes runs, several at a time, until no test needs one.
     fn work_all(&self) {
         thread::scope(|scope| {
@@ -238,7 +235,7 @@ impl Executor<'_> {
 
     /// Takes runs from the queue until no test needs one; see [`State::take`].
     fn work(&self, longest: bool) {
-        let mut state = self.lock();
+        let mut state = self.state.locked();
         while !state.is_idle() && !self.stop.is_set() {
             let Some((turn, spec)) = state.take(longest) else {
                 state = match state.longest_wait() {
@@ -265,7 +262,7 @@ impl Executor<'_> {
                 }
                 Ok(run)
             });
-            state = self.lock();
+            state = self.state.locked();
             if state.end_run(turn.test) {
                 self.changed.notify_all();
             }
@@ -312,7 +309,7 @@ impl Executor<'_> {
 
     /// Provides what tests need in this stage, and judges the tests with it.
     fn fulfil(&self, stage: usize) {
-        let mut state = self.lock();
+        let mut state = self.state.locked();
         let mut needs = Vec::new();
         for (index, test) in state.tests.iter_mut().enumerate() {
             let need = test.need.take_if(|need| need.stage() == Some(stage));
@@ -326,7 +323,7 @@ impl Executor<'_> {
         let mut runs: Vec<Runs> = state.tests.iter_mut().map(take).collect();
         drop(state);
         self.workload.fulfil(&needs, &mut runs);
-        let mut state = self.lock();
+        let mut state = self.state.locked();
         for (test, runs) in state.tests.iter_mut().zip(runs) {
             test.runs = runs;
         }
@@ -370,7 +367,7 @@ impl Executor<'_> {
             Ok(Err(_)) | Err(_) => Ok(false),
         };
         let takes_long = self.workload.takes_long(index, &runs);
-        let mut state = self.lock();
+        let mut state = self.state.locked();
         state.end(index);
         state.tests[index].runs = runs;
         match concluded {

@@ -12,6 +12,7 @@ use nondex_core::{Level, Outcome};
 use tempfile::TempDir;
 
 use super::*;
+use crate::locked::Locked;
 use crate::project::suite::tests::binary;
 use crate::project::{Harness, TestBinary};
 use crate::report::Verdict;
@@ -107,7 +108,7 @@ impl Project {
         // The empty folder of a run has the same path in the whole process, so campaigns run one at
         // a time.
         static ONE: Mutex<()> = Mutex::new(());
-        let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let _one = ONE.locked();
         let run = RunDirectory::create(self.root()).unwrap();
         let selected = Selected {
             suite: &self.suite,

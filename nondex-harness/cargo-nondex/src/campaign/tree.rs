@@ -10,11 +10,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use self::entries::{Content, Entries, TARGET, walk};
 use super::written_paths::WrittenPaths;
+use crate::locked::Locked;
 
 /// Maximum size of a file whose content is saved, and of all such files together, in bytes.
 const MAX_FILE: u64 = 256 << 10;
@@ -158,7 +159,7 @@ impl Tree {
     /// Another process may have closed the file by the time that the change is found. A changed
     /// source is attributed to an editor, because editors write sources and tests do not.
     fn without_foreign(&self, mut left: Vec<PathBuf>) -> Vec<PathBuf> {
-        let mut foreign = self.foreign.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut foreign = self.foreign.locked();
         // In path order, the contents of a folder follow the folder.
         let is_known = |foreign: &BTreeSet<PathBuf>, path: &PathBuf| {
             foreign.range(path.clone()..).next().is_some_and(|file| file.starts_with(path))

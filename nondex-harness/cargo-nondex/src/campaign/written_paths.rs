@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use nondex_core::Event;
 
 use super::record::Recorded;
+use crate::locked::Locked;
 
 /// Paths that were written until now.
 #[derive(Debug, Default)]
@@ -24,13 +25,9 @@ struct Known {
 }
 
 impl WrittenPaths {
-    fn known(&self) -> MutexGuard<'_, Known> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Adds the contents of a record.
     pub(super) fn add(&self, recorded: &Recorded) {
-        let mut known = self.known();
+        let mut known = self.0.locked();
         known.are_others |= !recorded.is_whole();
         for event in &recorded.events {
             match event {
@@ -43,18 +40,18 @@ impl WrittenPaths {
 
     /// Notes that a process ran that recorded nothing.
     pub(super) fn add_anything(&self) {
-        self.known().are_others = true;
+        self.0.locked().are_others = true;
     }
 
     /// Notes that tests of a plain build ran, which record nothing.
     pub(super) fn add_plain(&self) {
-        self.known().is_plain = true;
+        self.0.locked().is_plain = true;
     }
 
     /// Forgets that processes ran without a complete record, because their files have been
     /// restored.
     pub(super) fn begin_anew(&self) {
-        let mut known = self.known();
+        let mut known = self.0.locked();
         known.are_others = false;
         known.is_plain = false;
     }
@@ -65,7 +62,7 @@ impl WrittenPaths {
         // A removed file cannot be resolved, but its folder still can.
         let parent = path.parent().and_then(|parent| parent.canonicalize().ok());
         let path = parent.zip(path.file_name()).map(|(parent, name)| parent.join(name))?;
-        let known = self.known();
+        let known = self.0.locked();
         let next = known.paths.range(path.clone()..).next();
         let is_below = next.is_some_and(|written| written.starts_with(&path));
         let is_written = is_below || path.ancestors().any(|folder| known.paths.contains(folder));

@@ -42,10 +42,7 @@ fn investigate(args: &ClassifyArgs, is_named: bool, session: &Session<'_>, repor
         &session.tree,
         session.stop,
     );
-    let tests = session
-        .selected
-        .iter()
-        .flat_map(|selected| selected.tests.iter().map(move |(case, _)| (selected.suite, case)));
+    let tests = session.selected.iter().flat_map(Selected::all);
     for ((suite, case), test) in tests.zip(&mut report.tests) {
         if !test.verdict.passes() {
             continue;
@@ -70,7 +67,7 @@ fn investigate(args: &ClassifyArgs, is_named: bool, session: &Session<'_>, repor
 fn together(reruns: &Reruns<'_>, session: &Session<'_>, report: &mut Report) {
     let mut reports = report.tests.iter_mut();
     for selected in session.selected {
-        let cases = selected.tests.iter().map(|(case, _)| case);
+        let cases = selected.all().map(|(_, case)| case);
         let mut tests: Vec<_> = cases.zip(&mut reports).collect();
         session
             .console

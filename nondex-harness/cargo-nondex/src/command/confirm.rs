@@ -12,7 +12,7 @@ use self::plain::{PlainRuns, Seeded};
 use super::configuration::Asked;
 use super::console::Console;
 use super::{interrupt, selection};
-use crate::campaign::process;
+use crate::campaign::{Selected, process};
 use crate::cli::seeds::Seeds;
 use crate::cli::{ConfirmArgs, MessageFormat};
 use crate::error::{Error, Result};
@@ -90,9 +90,6 @@ pub(super) fn confirm(args: &ConfirmArgs, asked: &Asked, console: &Console) -> R
     let selected = selection::select(&project.suites, &resolved, selection::Divided::Tests);
     selection::expect_some(&project.suites, &selected, &resolved, console)?;
     let required = selection::required(asked, &plan, &project.suites)?;
-    let running = selected.iter().flat_map(|selected| {
-        selected.tests.iter().filter(|(_, runs)| *runs).map(|(test, _)| (selected.suite, test))
-    });
     let seeded = match seeds {
         Some(seeds) => Some(Seeded::new(seeds, &project, args.project.build.target.as_deref())?),
         None => None,
@@ -106,7 +103,7 @@ pub(super) fn confirm(args: &ConfirmArgs, asked: &Asked, console: &Console) -> R
     let build = &args.project.build;
     let jobs = build.jobs.or_else(|| thread::available_parallelism().ok());
     let mut confirmation = Confirmation { partial: false, tests: Vec::new() };
-    for (suite, test) in running {
+    for (suite, test) in selected.iter().flat_map(Selected::running) {
         let id = suite.test_id(test);
         let what = match &seeded {
             Some(seeded) => plural(seeded.seeds.len(), "seed"),

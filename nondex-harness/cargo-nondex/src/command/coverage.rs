@@ -1,13 +1,14 @@
 //! Coverage: the lines that each test of a campaign ran, over all its runs.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use nondex_core::CoveredRecord;
 
 use super::reads::Reads;
 use crate::campaign::Selected;
+use crate::locked::Locked;
 use crate::project::blocks::{Blocks, SourceLine};
 
 /// Executables that tests ran. Each is read once.
@@ -86,9 +87,7 @@ pub(super) struct Lines {
 impl Coverage {
     /// Starts to collect for these tests.
     pub(super) fn new(selected: &[Selected<'_>], reads: Option<Reads>) -> Self {
-        let tests = selected
-            .iter()
-            .flat_map(|selected| selected.tests.iter().map(|(case, _)| (selected.suite, case)));
+        let tests = selected.iter().flat_map(Selected::all);
         // The code of a doctest is in a comment. A changed comment does not affect what other tests
         // run, so the lines of a doctest are not tracked.
         let own = tests.filter(|(_, case)| case.doctest.is_none()).map(|(suite, case)| {
@@ -100,8 +99,7 @@ impl Coverage {
 
     /// Calls `update` if the system reports opened files.
     fn reads(&self, update: impl FnOnce(&mut Reads)) {
-        let mut reads = self.reads.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(reads) = reads.as_mut() {
+        if let Some(reads) = self.reads.locked().as_mut() {
             update(reads);
         }
     }
@@ -118,7 +116,7 @@ impl Coverage {
 
     /// Adds the blocks that a run of a test ran.
     pub(super) fn add(&self, test: &str, covered: &[CoveredRecord]) {
-        let mut all = self.ran.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.ran.locked();
         let ran = all.entry(test.to_owned()).or_default();
         let own = self.own.get(test);
         ran.is_lost |= !own.is_some_and(|own| has_own_record(own, covered));
@@ -132,10 +130,8 @@ impl Coverage {
     pub(super) fn lines(self) -> Lines {
         let mut programs = Programs::default();
         let mut found = BTreeMap::new();
-        let reads = self.reads.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let opened = reads.and_then(Reads::found);
-        let all = self.ran.into_inner().unwrap_or_else(PoisonError::into_inner);
-        for (test, ran) in all {
+        let opened = self.reads.unlocked().and_then(Reads::found);
+        for (test, ran) in self.ran.unlocked() {
             let mut lines = BTreeSet::new();
             let mut is_lost = ran.is_lost || opened.is_none();
             for (program, blocks) in &ran.blocks {

@@ -1,13 +1,14 @@
 //! Events for a program that reads along while tests run: see [`stream`](crate::report::stream).
 
 use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use camino::Utf8Path;
 
 use super::console::Console;
 use crate::cli::MessageFormat;
+use crate::locked::Locked;
 use crate::report::TestReport;
 use crate::report::human::Sources;
 use crate::report::stream::{self, Counts, Event, Stage, TestFinished, TestStarted};
@@ -43,10 +44,6 @@ impl<'a> Events<'a> {
         })
     }
 
-    fn state(&self) -> std::sync::MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn write(&self, event: &Event) {
         // See [`Events`]: the campaign goes on.
         let _ = self.console.event(event);
@@ -54,7 +51,7 @@ impl<'a> Events<'a> {
 
     /// Reports the start of a test, at its first run.
     pub(super) fn started(&self, test: &str) {
-        if self.state().started.insert(test.to_owned()) {
+        if self.state.locked().started.insert(test.to_owned()) {
             let test = test.to_owned();
             self.write(&Event::TestStarted(TestStarted { test }));
         }
@@ -62,7 +59,7 @@ impl<'a> Events<'a> {
 
     /// Reports the progress after a run, at most once per [`INTERVAL`].
     pub(super) fn progress(&self, counts: Counts) {
-        let mut state = self.state();
+        let mut state = self.state.locked();
         if state.counted.is_none_or(|last| last.elapsed() >= INTERVAL) {
             state.counted = Some(Instant::now());
             // Writing may block on a slow reader. Release the lock first.

@@ -17,7 +17,7 @@ use crate::file;
 use crate::findings::history::{self, Entry, History, Key, Life};
 use crate::judge::Options;
 use crate::project::blocks::SourceLine;
-use crate::project::{self, BuildPlan, Project};
+use crate::project::{self, BuildPlan, Project, Suite};
 use crate::report::{Report, TestReport, Verdict};
 use crate::repository::{self, Commit, Git, Snapshots, short};
 
@@ -212,8 +212,7 @@ impl Past {
             };
         let (mut found, words) = self.compare(compared, &is_known, &differs)?;
         for selected in compared.selected {
-            let tests = selected.tests.iter().filter(|(_, is_run)| *is_run);
-            let mut ids = tests.map(|(case, _)| selected.suite.test_id(case));
+            let mut ids = selected.running().map(|(suite, case)| suite.test_id(case));
             if !ids.all(|id| found.contains(&id)) {
                 found.retain(|id| !id.starts_with(&format!("{}$", selected.suite.binary.id)));
             }
@@ -256,13 +255,8 @@ impl Past {
         let entries = self.entries()?;
         let mut since: BTreeMap<&str, Option<[Effects; 2]>> = BTreeMap::new();
         let mut found = BTreeSet::new();
-        let tests = selected.iter().flat_map(|selected| {
-            selected.tests.iter().filter(|(_, is_run)| *is_run).map(|(case, _)| {
-                let binary = &selected.suite.binary;
-                TestReport::new(&binary.package, &binary.id, &case.name)
-            })
-        });
-        for test in tests {
+        for (Suite { binary, .. }, case) in selected.iter().flat_map(Selected::running) {
+            let test = TestReport::new(&binary.package, &binary.id, &case.name);
             let requested = options_hash(options, &test.id);
             let known = entries.iter().rev().find_map(|entry| {
                 let life = entry.tests.get(&test.id)?;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::io::{self, IsTerminal};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -12,6 +12,7 @@ use super::console::Console;
 use super::coverage::Coverage;
 use super::events::Events;
 use crate::campaign::Progress;
+use crate::locked::Locked;
 use crate::report::human::{verdict_style, words};
 use crate::report::listing::plural;
 use crate::report::stream::{self, Stage};
@@ -96,10 +97,6 @@ impl<'a> Display<'a> {
             None => self.console.folded(&format!("{line}\n")),
         }
     }
-
-    fn counts(&self) -> std::sync::MutexGuard<'_, Counts> {
-        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Progress for Display<'_> {
@@ -111,7 +108,7 @@ impl Progress for Display<'_> {
             coverage.begin(test_id);
         }
         if let Some(bar) = &self.bar {
-            let counts = self.counts();
+            let counts = self.counts.locked();
             let runs = plural(counts.runs, "run");
             let left = counts.still(self.every_seed);
             bar.set_message(format!("{runs}{left}: {test_id}"));
@@ -119,14 +116,14 @@ impl Progress for Display<'_> {
     }
 
     fn left(&self, left: Option<Duration>) {
-        self.counts().left = left;
+        self.counts.locked().left = left;
     }
 
     fn finished(&self, test_id: &str, _spec: &RunSpec, outcome: &Outcome) {
         if let Some(coverage) = self.coverage {
             coverage.end(test_id);
         }
-        let mut counts = self.counts();
+        let mut counts = self.counts.locked();
         counts.runs += 1;
         counts.has_failed |= !outcome.passed();
         if let Some((events, stage)) = self.events {
@@ -173,7 +170,7 @@ impl Progress for Display<'_> {
     }
 
     fn judged(&self, test: &TestReport) {
-        let mut counts = self.counts();
+        let mut counts = self.counts.locked();
         counts.judged += 1;
         let (judged, tests) = (counts.judged, counts.tests);
         if let Some(bar) = &self.bar {

@@ -133,15 +133,9 @@ fn read_run(target: &Utf8Path, run: &str) -> Result<crate::report::Report> {
     if is_name && path.is_file() {
         return store::read(&path);
     }
-    let mut known: Vec<String> = runs
-        .read_dir_utf8()
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter(|entry| entry.path().join("report.json").is_file())
-        .map(|entry| entry.file_name().to_owned())
-        .collect();
-    known.sort();
+    let all = file::entries(&runs);
+    let reported = all.iter().filter(|run| run.join("report.json").is_file());
+    let known: Vec<&str> = reported.filter_map(|run| run.file_name()).collect();
     Err(Error::usage(match known.as_slice() {
         [] => format!("there is no run `{run}`, nor any other in `{runs}`"),
         _ => format!("there is no run `{run}`; there are: {}", known.join(", ")),

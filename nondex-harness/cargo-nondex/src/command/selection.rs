@@ -168,15 +168,11 @@ fn divider(partition: Partition) -> impl FnMut(&str, bool) -> bool {
 /// Returns the tests without these ids. Leaves out executables without remaining tests to run,
 /// unless `ids` is empty.
 pub(super) fn without<'a>(selected: &[Selected<'a>], ids: &BTreeSet<String>) -> Vec<Selected<'a>> {
-    let is_kept = |suite: &Suite, test| !ids.contains(&suite.test_id(test));
-    let selected = selected.iter().map(|selected| {
-        let tests = selected.tests.iter();
-        Selected {
-            suite: selected.suite,
-            tests: tests.filter(|(test, _)| is_kept(selected.suite, test)).cloned().collect(),
-        }
+    let selected = selected.iter().cloned().map(|mut selected| {
+        selected.tests.retain(|(test, _)| !ids.contains(&selected.suite.test_id(test)));
+        selected
     });
-    let runs = |selected: &Selected<'_>| selected.tests.iter().any(|(_, is_run)| *is_run);
+    let runs = |selected: &Selected<'_>| selected.running().next().is_some();
     selected.filter(|selected| ids.is_empty() || runs(selected)).collect()
 }
 
@@ -187,7 +183,7 @@ pub(super) fn notes(project: &Project, selected: &[Selected<'_>]) -> Vec<String>
 
 /// Returns the number of tests that are run.
 pub(super) fn running(selected: &[Selected<'_>]) -> usize {
-    selected.iter().flat_map(|selected| &selected.tests).filter(|(_, run)| *run).count()
+    selected.iter().flat_map(Selected::running).count()
 }
 
 /// Checks that at least one test is run. Otherwise fails, warns or passes, as the filter requests.

@@ -39,9 +39,8 @@ pub(super) fn run(
             .transpose()
             .or_setup(format_args!("invalid filterset of the setup script `{name}`"))?;
         let needs = |one: &&Selected<'_>| {
-            one.tests.iter().any(|(test, is_run)| {
-                let query = Query::of(one.suite, test);
-                *is_run && filter.as_ref().is_none_or(|filter| filter.contains(&query))
+            one.running().any(|(suite, test)| {
+                filter.as_ref().is_none_or(|filter| filter.contains(&Query::of(suite, test)))
             })
         };
         let binaries: Vec<&str> =

@@ -3,7 +3,7 @@
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::MetadataExt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use addr2line::Context;
 use camino::{Utf8Path, Utf8PathBuf};
@@ -13,6 +13,7 @@ use object::{Object, ObjectSymbol};
 
 use super::dwarf::{DebugInfo, Reader};
 use super::suite::Moved;
+use crate::locked::Locked;
 
 /// Resolves the stacks of events that only have return addresses. The events are from `executable`
 /// and from programs that it started, whose sources may have `moved`. A stack of a program without
@@ -154,8 +155,7 @@ impl Version {
     /// Returns the frames of this version that this process has looked up.
     fn known(self) -> Arc<Mutex<Known>> {
         static PROGRAMS: Mutex<BTreeMap<Version, Arc<Mutex<Known>>>> = Mutex::new(BTreeMap::new());
-        let mut programs = PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(programs.entry(self).or_default())
+        Arc::clone(PROGRAMS.locked().entry(self).or_default())
     }
 }
 
@@ -169,7 +169,7 @@ fn look_up(
     let known = Version::of(program)?.known();
     // Held until all addresses are known: a concurrent run with the same addresses waits instead of
     // reading them again.
-    let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut known = known.locked();
     let unknown: BTreeSet<u64> = stacks
         .iter()
         .flat_map(Unresolved::addresses)

@@ -18,6 +18,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::plan::Varied;
 use super::preload::EntropyLibrary;
+use crate::file::entries;
 
 /// Name of the file that records a build script. The file of a proc macro has the name of its
 /// library.
@@ -60,19 +61,6 @@ pub(super) fn all(build: &Utf8Path) -> Vec<Drawn> {
         .flat_map(|one| entries(one))
         .filter_map(|file| Drawn::parse(file.file_name()?, &fs::read(&file).ok()?))
         .collect()
-}
-
-/// Returns the paths in a folder, sorted. Returns none if the folder cannot be read.
-pub(super) fn entries(folder: &Utf8Path) -> Vec<Utf8PathBuf> {
-    let mut paths: Vec<Utf8PathBuf> = folder
-        .read_dir_utf8()
-        .into_iter()
-        .flatten()
-        .flatten()
-        .map(|entry| entry.path().to_owned())
-        .collect();
-    paths.sort();
-    paths
 }
 
 impl Drawn {

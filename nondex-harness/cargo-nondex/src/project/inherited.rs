@@ -15,12 +15,12 @@ use camino::Utf8Path;
 use cargo_metadata::{Metadata, TargetKind};
 
 use super::cargo::Cargo;
-use super::drawn::entries;
 use super::folder::BuildFolder;
 use super::foundation;
 use super::instrumentation::Instrumentation;
 use super::outdated::{FINGERPRINTS, package_of, profiles};
 use crate::error::Result;
+use crate::file::entries;
 
 /// Folder in a profile with the output of build scripts, by package.
 const BUILD_SCRIPTS: &str = "build";

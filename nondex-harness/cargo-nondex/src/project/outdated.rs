@@ -6,7 +6,7 @@ use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::drawn::entries;
+use crate::file::entries;
 
 /// Name of the folder of these builds, in this tool's folder.
 pub(super) const REBUILT: &str = "rebuilt";

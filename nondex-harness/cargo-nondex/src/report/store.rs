@@ -16,6 +16,7 @@ use super::schema::{Report, SCHEMA};
 use super::versioned;
 use crate::atomic_file;
 use crate::error::{Error, OrSetup, Result};
+use crate::file;
 
 /// Name of a report in its directory.
 const REPORT: &str = "report.json";
@@ -132,15 +133,9 @@ fn lock(directory: &Utf8Path, wait: bool) -> Option<File> {
 /// Deletes all but the last [`KEPT_RUNS`] runs, except those in progress. Ignores errors, since a
 /// surplus directory only takes space.
 fn delete_old(runs: &Utf8Path) {
-    let Ok(entries) = runs.read_dir_utf8() else { return };
-    let mut ids: Vec<Utf8PathBuf> = entries
-        .filter_map(|entry| {
-            let entry = entry.ok()?;
-            entry.file_type().ok()?.is_dir().then(|| entry.into_path())
-        })
-        .collect();
     // Ids begin with the time, so they sort by age.
-    ids.sort_unstable();
+    let mut ids = file::entries(runs);
+    ids.retain(|id| id.is_dir() && !id.is_symlink());
     ids.truncate(ids.len().saturating_sub(KEPT_RUNS));
     for old in ids {
         if lock(&old, false).is_some() {

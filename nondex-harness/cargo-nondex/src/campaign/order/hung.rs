@@ -5,13 +5,14 @@
 //! minute by default.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use nondex_core::Outcome;
 
 use crate::judge::patience::once_more;
 use crate::judge::run::Run;
+use crate::locked::Locked;
 
 /// Number of hangs after the same tests before the limit is shortened.
 const TIMES: u32 = 2;
@@ -37,7 +38,7 @@ struct Known {
 impl Hung {
     /// Returns the time limit on the last of these tests, where `usual` is the usual limit.
     pub(super) fn limit(&self, order: &[usize], usual: Duration) -> Duration {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.0.locked();
         if known.times.get(order).is_none_or(|times| *times < TIMES) {
             return usual;
         }
@@ -49,7 +50,7 @@ impl Hung {
 
     /// Records how these tests ended.
     pub(super) fn note(&self, order: &[usize], runs: &[Run]) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.locked();
         for (place, (test, run)) in order.iter().zip(runs).enumerate() {
             match run.outcome {
                 Outcome::TimedOut => {

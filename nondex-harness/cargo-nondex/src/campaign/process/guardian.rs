@@ -15,7 +15,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{BufRead, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{ChildStdin, Command, Stdio};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 use std::thread;
 use std::time::Duration;
 
@@ -24,6 +24,7 @@ use nix::unistd::Pid;
 
 use super::mark;
 use crate::campaign::system;
+use crate::locked::Locked;
 use crate::project::intercept::VARIABLE;
 
 /// Argument that makes this executable a guardian.
@@ -92,7 +93,7 @@ impl Drop for Guarded {
 
 fn send(messages: &str) {
     if let Some(Some((_, stdin))) = STARTED.get() {
-        let mut stdin = stdin.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut stdin = stdin.locked();
         // If the guardian is gone, runs are not guarded any more.
         let _ = stdin.write_all(messages.as_bytes());
     }

@@ -18,6 +18,7 @@ use nix::unistd::{Pid, getpgrp};
 
 use super::{guardian, mark};
 use crate::campaign::system::{self, Process};
+use crate::locked::Locked;
 
 /// Time for killed processes to end.
 const KILL_GRACE: Duration = Duration::from_millis(100);
@@ -61,8 +62,7 @@ pub(super) fn start(
     let child = start(command)?;
     let leader = i32::try_from(child.id()).expect("a process id is positive and fits");
     let start = Process::of(leader).map_or(0, |process| process.start);
-    let mut runs = RUNS.lock().unwrap_or_else(PoisonError::into_inner);
-    runs.live.insert(leader, (start, mark.clone()));
+    RUNS.locked().live.insert(leader, (start, mark.clone()));
     Ok((child, Run { leader, start, mark }))
 }
 
@@ -97,7 +97,7 @@ impl Run {
     /// processes.
     fn left(&self) -> Vec<(i32, bool)> {
         let _alone = alone();
-        let runs = RUNS.lock().unwrap_or_else(PoisonError::into_inner);
+        let runs = RUNS.locked();
         let (us, group) = (own_id(), getpgrp().as_raw());
         let mut left = Vec::new();
         for id in adopted() {
@@ -124,7 +124,7 @@ impl Run {
 
 impl Drop for Run {
     fn drop(&mut self) {
-        let mut runs = RUNS.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut runs = RUNS.locked();
         runs.live.remove(&self.leader);
         match runs.live.values().map(|(start, _)| *start).min() {
             None => runs.ended.clear(),
