@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// Folders of the driver, and its files next to them, from the top layer down. Each has the list of
 /// those that it may depend on.
-const DRIVER: [(&str, &[&str]); 20] = [
+const DRIVER: [(&str, &[&str]); 21] = [
     (
         "command",
         &[
@@ -28,14 +28,21 @@ const DRIVER: [(&str, &[&str]); 20] = [
             "atomic_file",
             "interruption",
             "program",
+            "locked",
         ],
     ),
     ("config", &["cli", "judge", "project", "error", "file", "nearest", "toml_error"]),
     ("cli", &["findings", "judge", "project", "shell", "error", "exit_code", "nearest"]),
-    ("campaign", &["report", "pool", "judge", "project", "error", "atomic_file"]),
+    ("campaign", &["report", "pool", "judge", "project", "error", "atomic_file", "locked"]),
     ("findings", &["report", "project", "shell", "error", "file", "atomic_file", "toml_error"]),
-    ("report", &["judge", "project", "shell", "error", "exit_code", "statistics", "atomic_file"]),
-    ("project", &["error", "exit_code", "pool", "file", "atomic_file", "interruption", "program"]),
+    (
+        "report",
+        &["judge", "project", "shell", "error", "exit_code", "statistics", "file", "atomic_file"],
+    ),
+    (
+        "project",
+        &["error", "exit_code", "pool", "file", "atomic_file", "interruption", "program", "locked"],
+    ),
     ("repository", &["error"]),
     ("file", &["error"]),
     ("atomic_file", &["error"]),
@@ -46,7 +53,8 @@ const DRIVER: [(&str, &[&str]); 20] = [
     ("exit_code", &[]),
     ("toml_error", &["nearest"]),
     ("nearest", &[]),
-    ("pool", &["judge"]),
+    ("pool", &["judge", "locked"]),
+    ("locked", &[]),
     // A separate crate, which has this name in the driver.
     ("judge", &[]),
     ("statistics", &[]),
