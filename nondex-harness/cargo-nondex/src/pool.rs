@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 
-use crate::judge::slots::{Required, Slots};
+use crate::judge::{Required, Slots};
 use crate::locked::Locked;
 
 /// Calls `one` with each item of `work`, up to `jobs` at the same time. Returns the results in the

@@ -64,7 +64,19 @@ mod unseen;
 pub mod verdict;
 pub mod world;
 
+pub use circumstance::Circumstance;
+pub use conclusion::Conclusion;
+pub use evidence::Evidence;
+pub use isolation::{Available, ExternalFiles, Interference, Judgement, Need, Reason, Runs};
+pub use missing::{Missing, Purpose, RunLimits, Spent};
 pub use options::{Options, TestOptions};
+pub use plain::PlainBuild;
+pub use prerequisite::{Explanation, FailedOperation, Limit, Operations, Policy};
 pub use question::Question;
+pub use run::Run;
+pub use slots::{Required, Slots, TestGroup};
+pub use timing::{is_of_timing, is_timing_source};
+pub use verdict::{Combined, Fact, Verdict};
+pub use world::World;
 
 pub mod simulation;

@@ -18,11 +18,11 @@ use super::launch::Launcher;
 use super::order::Processes;
 use super::state::{PLACE, States};
 use super::tree::Tree;
+use crate::judge::Run;
 use crate::judge::culprit::subset::smallest;
 use crate::judge::order::Dependence;
-use crate::judge::run::Run;
 use crate::project::{TestBinary, TestCase};
-use crate::report::schema::SharedState;
+use crate::report::SharedState;
 
 /// Runs the tests of each binary `before` in a process, then those of the last one, with one empty
 /// folder for temporary files. Restores their folders afterwards; changed files are moved to

@@ -14,11 +14,8 @@ use super::process::at_random_addresses;
 use super::temporary;
 use super::tree::Tree;
 use super::written_paths::WrittenPaths;
-use crate::judge::isolation::{ExternalFiles, Need, Runs};
 use crate::judge::order::AfterOthers;
-use crate::judge::plain::PlainBuild;
-use crate::judge::run::Run;
-use crate::judge::verdict::Fact;
+use crate::judge::{ExternalFiles, Fact, Need, PlainBuild, Run, Runs};
 use crate::project::TestCase;
 
 impl Campaign<'_> {

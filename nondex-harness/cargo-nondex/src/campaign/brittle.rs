@@ -16,13 +16,12 @@ use std::time::{Duration, Instant};
 use nondex_core::Outcome;
 
 use super::order::{ProcessContext, Processes};
-use crate::judge::deadlock;
 use crate::judge::order::Experiments;
 use crate::judge::order::{
     self, Detection, Limits, MAX_BEGINNINGS, OrderConclusion, beginnings, conclude, detect, pairs,
 };
 use crate::judge::patience::once_hung;
-use crate::judge::run::Run;
+use crate::judge::{Run, deadlock};
 use crate::project::{Harness, Suite, TestCase};
 
 /// Number of times that a test must fail alone, and pass after the tests that it needs, before it

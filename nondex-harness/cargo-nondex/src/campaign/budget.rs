@@ -11,7 +11,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use super::stop::StopFlag;
-use crate::judge::missing::Spent;
+use crate::judge::Spent;
 use crate::locked::Locked;
 
 /// Minimum time for exploring.

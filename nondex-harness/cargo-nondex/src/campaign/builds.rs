@@ -20,8 +20,9 @@ use super::stop::StopFlag;
 use super::tree::Tree;
 use super::{Selected, by_id};
 use crate::project::{self, Harness, Rebuilds, Suite, TestCase, Variation};
-use crate::report::schema::{BuildCause, FailureReport, Step};
-use crate::report::{Report, TestReport, Verdict, combined, judged};
+use crate::report::{
+    BuildCause, FailureReport, Report, Step, TestReport, Verdict, combined, judged,
+};
 
 /// Time after which no more builds are made, counted from the end of the first build.
 const PATIENCE: Duration = Duration::from_secs(180);

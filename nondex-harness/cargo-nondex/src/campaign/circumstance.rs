@@ -11,7 +11,7 @@ use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
 
 use super::process::at_random_addresses;
-use crate::judge::circumstance::Circumstance;
+use crate::judge::Circumstance;
 use crate::project::TestBinary;
 
 /// Number of busy threads for each processor under load.

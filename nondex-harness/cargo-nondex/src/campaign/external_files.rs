@@ -9,11 +9,9 @@ use std::time::SystemTime;
 use nondex_core::protocol::operation::Observed;
 use nondex_core::{RunSpec, ScheduleEndKind, StateId, StateKind};
 
-use crate::judge::run::Run;
-use crate::report::Verdict;
+use crate::judge::Run;
 use crate::report::listing::first;
-use crate::report::schema::TestReport;
-use crate::report::workspace::Workspace;
+use crate::report::{TestReport, Verdict, Workspace};
 
 /// Maximum number of files that a note names.
 const NAMED: usize = 3;

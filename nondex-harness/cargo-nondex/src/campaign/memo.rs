@@ -8,8 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::atomic_file;
 use crate::error::Result;
-use crate::judge::evidence::Evidence;
-use crate::judge::run::Run;
+use crate::judge::{Evidence, Run};
 use crate::report::id;
 
 /// Version of [`Memo`].

@@ -59,17 +59,13 @@ use self::memo::Memo;
 use self::queue::{Means, Workload, execute};
 use self::tree::Tree;
 use crate::error::{Error, OrSetup, Result};
-use crate::judge::conclusion::Conclusion;
-use crate::judge::isolation::{self, Available, Judgement, Need, Runs};
-use crate::judge::missing::RunLimits;
-use crate::judge::run::Run;
-use crate::judge::slots::Required;
-use crate::judge::{Options, TestOptions};
+use crate::judge::isolation;
+use crate::judge::{
+    Available, Conclusion, Judgement, Need, Options, Required, Run, RunLimits, Runs, TestOptions,
+};
 use crate::locked::Locked;
 use crate::project::{Harness, Suite, TestCase, address_seeds};
-use crate::report::schema::RunInfo;
-use crate::report::workspace::Workspace;
-use crate::report::{Report, RunDirectory, TestReport, judged};
+use crate::report::{Report, RunDirectory, RunInfo, TestReport, Workspace, judged};
 
 /// A test binary and the selected tests in it.
 #[derive(Clone, Debug)]

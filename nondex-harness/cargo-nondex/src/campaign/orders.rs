@@ -33,9 +33,7 @@ use crate::locked::Locked;
 use crate::project::symbols::Symbols;
 use crate::project::{Harness, Suite, TestCase};
 use crate::report::judged::{self, order};
-use crate::report::schema::{RunInfo, TriedOrder};
-use crate::report::workspace::Workspace;
-use crate::report::{Report, RunDirectory, TestReport, Verdict};
+use crate::report::{Report, RunDirectory, RunInfo, TestReport, TriedOrder, Verdict, Workspace};
 
 /// State that all binaries of the campaign share.
 struct OrderCampaign<'a> {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use nondex_core::Source;
 
-use crate::judge::run::Run;
+use crate::judge::Run;
 
 /// Minimum time between the starts of two runs. Sixty runs take more than two seconds.
 pub(super) const INTERVAL: Duration = Duration::from_millis(36);

@@ -14,7 +14,7 @@ use super::experiment::record_of_fork;
 use super::launch::{Launch, Launcher};
 use super::process;
 use super::record::{RecordFile, have_all_points};
-use crate::judge::run::Run;
+use crate::judge::Run;
 use crate::project::{Harness, TestBinary, TestCase, addresses};
 
 /// Time beyond its limit that a fork may take before the whole process is considered hung.

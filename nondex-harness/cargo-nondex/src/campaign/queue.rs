@@ -32,10 +32,7 @@ use super::budget::Budget;
 use super::launch::{Setting, Unmade};
 use super::progress::Progress;
 use super::stop::StopFlag;
-use crate::judge::isolation::{Judgement, Need, Runs};
-use crate::judge::missing::{Missing, Purpose, RunLimits};
-use crate::judge::run::Run;
-use crate::judge::slots::Required;
+use crate::judge::{Judgement, Missing, Need, Purpose, Required, Run, RunLimits, Runs};
 use crate::locked::Locked;
 
 /// Source of runs and judgements for the executor.

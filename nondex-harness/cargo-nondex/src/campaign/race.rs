@@ -30,9 +30,9 @@ pub(super) use self::uses::{Use, sharers, uses};
 use super::order::Processes;
 use super::state::{PLACE, States};
 use super::stop::StopFlag;
+use crate::judge::Run;
 use crate::judge::order::Budget;
 use crate::judge::order::interleavings::{self, Pair, Plan, Shared};
-use crate::judge::run::Run;
 
 /// Maximum number of accesses of a test to one part of the state that are tried.
 const MAX_ACCESSES: u64 = 16;

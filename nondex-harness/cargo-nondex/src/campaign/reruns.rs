@@ -18,16 +18,11 @@ use super::process::at_random_addresses;
 use super::stop::StopFlag;
 use super::tree::Tree;
 use super::written_paths::WrittenPaths;
-use crate::judge::circumstance::Circumstance;
 use crate::judge::reruns::{NextRerun, Reached, RerunCounts, RerunsUnder, next};
-use crate::judge::run::Run;
-use crate::judge::timing::is_of_timing;
-use crate::judge::verdict::Fact;
-use crate::judge::{Options, further};
+use crate::judge::{Circumstance, Fact, Options, Run, further, is_of_timing};
 use crate::project::{Suite, TestCase};
-use crate::report::TestReport;
 use crate::report::judged::order;
-use crate::report::schema::{FailureReport, Step};
+use crate::report::{FailureReport, Step, TestReport};
 
 /// Limit on the duration of all runs under further seeds.
 const PATIENCE_FOR_SEEDS: Duration = Duration::from_secs(20);

@@ -13,10 +13,9 @@ use nondex_core::{AccessRecord, StateChange, StateId, StateKind, TestSequence};
 use self::numbers::{LIMITS, SIGNALS, named_number};
 use super::order::Processes;
 use super::proof::Proof;
-use crate::judge::run::Run;
+use crate::judge::Run;
 use crate::project::symbols::{Static, Symbols};
-use crate::report::schema::{Line, SharedState, TestReport, WrittenLine};
-use crate::report::workspace::Workspace;
+use crate::report::{Line, SharedState, TestReport, Workspace, WrittenLine};
 
 /// Maximum number of changed parts of the state that are restored one by one.
 const MAX_PARTS: usize = 24;

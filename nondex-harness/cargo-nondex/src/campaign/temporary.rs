@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use nondex_core::{StateChange, StateId, hash};
 
-use crate::judge::run::Run;
+use crate::judge::Run;
 use crate::project::{TestBinary, TestCase};
 
 /// Beginning of the name of a file in the folder for temporary files.

@@ -11,7 +11,7 @@ use super::run_args::RunArgs;
 use super::seeds::Seeds;
 use super::testing_args::{BudgetArgs, TestingArgs};
 use super::values::{MaxFail, Switch as _, whole};
-use crate::judge::world::World;
+use crate::judge::World;
 
 /// Options of `cargo nondex test`.
 #[derive(Args, Clone, Debug)]

@@ -11,7 +11,7 @@ use super::output_args::FileArgs;
 use super::project_args::ProjectArgs;
 use super::values::{Switch as _, factor, one_of, seconds};
 use crate::judge::options::DEFAULT_BUDGET_FACTOR;
-use crate::judge::prerequisite::{Limit, Policy};
+use crate::judge::{Limit, Policy};
 
 /// Options that `cargo nondex run` and `cargo nondex order` share.
 #[derive(Args, Clone, Debug, Default)]

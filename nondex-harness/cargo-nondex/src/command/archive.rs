@@ -11,7 +11,7 @@ use crate::error::{Error, OrSetup, Result};
 use crate::exit_code::ExitCode;
 use crate::file;
 use crate::project::{self, BuildPlan, Doctests, Mode, Project, Rebuilds};
-use crate::report::listing::plural;
+use crate::report::plural;
 use crate::repository::Git;
 
 /// Builds the tests and packs them into an archive.

@@ -20,9 +20,7 @@ use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 use crate::judge::bisect::{Next, Tried, next};
 use crate::report::bisection::{Bisection, BisectionStep, CommitReport, FileCounts, FlakySince};
-use crate::report::listing::plural;
-use crate::report::schema::Line;
-use crate::report::{Report, TestReport, store};
+use crate::report::{Line, Report, TestReport, plural, store};
 use crate::repository::{Commit, FileKind, Git, TestHistory, changes, short, test_history};
 
 /// Searches for the commit that made a test flaky. The exit code shows whether the search was

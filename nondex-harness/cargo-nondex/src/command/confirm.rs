@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 use crate::judge::options::DEFAULT_TIMEOUT;
 use crate::project::{self, Mode, Project};
-use crate::report::listing::plural;
+use crate::report::plural;
 use crate::statistics::Rate;
 
 /// Results of all tests, as JSON.

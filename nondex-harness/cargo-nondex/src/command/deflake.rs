@@ -24,8 +24,7 @@ use crate::error::Result;
 use crate::exit_code::ExitCode;
 use crate::judge::change::{AtBase, Blame, Facts, Kind, Witness, blame};
 use crate::project::{self, BuildPlan};
-use crate::report::schema::{ChangeReport, Line};
-use crate::report::{Report, TestReport, Verdict};
+use crate::report::{ChangeReport, Line, Report, TestReport, Verdict};
 use crate::repository::{self, Commit, Git, short};
 use camino::Utf8Path;
 

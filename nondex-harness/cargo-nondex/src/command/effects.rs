@@ -16,9 +16,7 @@ use self::page::Page;
 use self::removed::Removed;
 use crate::cli::filterset::Workspace;
 use crate::project::blocks::SourceLine;
-use crate::report::TestReport;
-use crate::report::listing::plural;
-use crate::report::schema::Line;
+use crate::report::{Line, TestReport, plural};
 use crate::repository::Reach;
 
 /// Effect of one changed line.

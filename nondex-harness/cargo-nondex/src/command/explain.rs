@@ -15,12 +15,9 @@ use crate::cli::{Annotations, ExplainArgs, FileArgs};
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 use crate::findings::{Finding, Store};
-use crate::judge::Options;
-use crate::judge::prerequisite::Policy;
-use crate::judge::run::Run;
+use crate::judge::{Options, Policy, Run};
 use crate::project;
-use crate::report::listing::plural;
-use crate::report::{self, Report, RunDirectory};
+use crate::report::{self, Report, RunDirectory, plural};
 
 /// Searches for the calls that make the test of a finding fail. Uses the runs of the campaign. The
 /// exit code is 100 if the test still depends on a choice.

@@ -14,8 +14,7 @@ use crate::exit_code::ExitCode;
 use crate::findings::known::{KNOWN_FILE, Known};
 use crate::project::Folders;
 use crate::report::human::Sources;
-use crate::report::listing::plural;
-use crate::report::store;
+use crate::report::{plural, store};
 use crate::repository::Git;
 
 /// Path of the workflow, relative to the root of the repository.

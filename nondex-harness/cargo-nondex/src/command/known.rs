@@ -15,9 +15,7 @@ use crate::exit_code::ExitCode;
 use crate::findings::known::{self, KNOWN_FILE, Known, KnownEntry, date};
 use crate::project::{self, BuildPlan, Folders, Harness, Project, Suite};
 use crate::report::human::Sources;
-use crate::report::listing::plural;
-use crate::report::schema::Overdue;
-use crate::report::{Report, TestReport, store};
+use crate::report::{Overdue, Report, TestReport, plural, store};
 
 /// Known flakes of a workspace, with their filtersets.
 #[derive(Debug, Default)]

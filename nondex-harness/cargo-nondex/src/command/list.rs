@@ -12,7 +12,7 @@ use crate::campaign::Selected;
 use crate::cli::{MessageFormat, ProjectArgs};
 use crate::error::Result;
 use crate::exit_code::ExitCode;
-use crate::judge::slots::Required;
+use crate::judge::Required;
 use crate::project;
 
 /// List of tests, as JSON.

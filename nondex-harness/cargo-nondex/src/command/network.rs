@@ -14,11 +14,9 @@ use crate::cli::filterset::of_test;
 use crate::cli::{ListFormat, MessageFormat, NetworkListArgs};
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
-use crate::judge::Options;
-use crate::judge::prerequisite::Policy;
+use crate::judge::{Options, Policy};
 use crate::project;
-use crate::report::listing::plural;
-use crate::report::{Report, RunDirectory, TestReport, Verdict};
+use crate::report::{Report, RunDirectory, TestReport, Verdict, plural};
 use crate::shell;
 
 /// Test that tries to reach another machine.

@@ -14,9 +14,8 @@ use super::events::Events;
 use crate::campaign::Progress;
 use crate::locked::Locked;
 use crate::report::human::{verdict_style, words};
-use crate::report::listing::plural;
 use crate::report::stream::{self, Stage};
-use crate::report::{TestReport, Verdict};
+use crate::report::{TestReport, Verdict, plural};
 
 /// Minimum time between plain lines of progress.
 const LINE_INTERVAL: Duration = Duration::from_secs(10);

@@ -21,13 +21,11 @@ use crate::cli::{MessageFormat, ReplayArgs};
 use crate::error::{Error, OrSetup, Result};
 use crate::exit_code::ExitCode;
 use crate::findings::{self, Finding, Fingerprint, Store};
-use crate::judge::run::Run;
+use crate::judge::Run;
 use crate::project::{
     self, BuildPlan, Doctests, Folders, Project, Scratch, Suite, TestBinary, TestCase, addresses,
 };
-use crate::report;
-use crate::report::listing::plural;
-use crate::report::workspace::Workspace;
+use crate::report::{self, Workspace, plural};
 
 /// Replays a finding. The exit code is 100 if the test fails again, and 0 if it passes.
 pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {

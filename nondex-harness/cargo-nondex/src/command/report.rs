@@ -21,8 +21,7 @@ use crate::file;
 use crate::findings::{Finding, Regressions, Store, skip_list};
 use crate::project::Folders;
 use crate::report::human::{self, Sources, View};
-use crate::report::listing::plural;
-use crate::report::{RunDirectory, markdown, merge, store};
+use crate::report::{RunDirectory, markdown, merge, plural, store};
 
 /// Shows the results of earlier runs. The exit code shows whether this worked, not what was found.
 pub(super) fn report(args: &ReportArgs, line: &str, console: &Console) -> Result<ExitCode> {

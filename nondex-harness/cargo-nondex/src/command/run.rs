@@ -23,9 +23,8 @@ use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 use crate::findings::{Finding, Store};
 use crate::project::{BuildPlan, Project, Rebuilds};
-use crate::report::listing::plural;
 use crate::report::stream::{BuildFinished, Event};
-use crate::report::{Report, RunDirectory, TestReport, Verdict, claim};
+use crate::report::{Report, RunDirectory, TestReport, Verdict, claim, plural};
 
 /// Runs a campaign.
 pub(super) fn run(args: &RunArgs, asked: &Asked, console: &Console) -> Result<ExitCode> {

@@ -14,9 +14,9 @@ use crate::cli::test_filter::{Match, NoTests, ResolvedFilter, TestFilter};
 use crate::cli::{BuildArgs, ExtractArgs};
 use crate::config::PerTest;
 use crate::error::{Error, OrSetup, Result};
-use crate::judge::slots::Required;
+use crate::judge::Required;
 use crate::project::{self, BuildPlan, Project, Suite, TestCase};
-use crate::report::listing::plural;
+use crate::report::plural;
 
 /// nextest's key for the number of tests that run at once.
 const NEXTEST_THREADS: &str = "test-threads";

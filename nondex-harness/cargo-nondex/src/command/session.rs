@@ -14,13 +14,11 @@ use crate::campaign::launch::Launcher;
 use crate::campaign::tree::Tree;
 use crate::campaign::{self, Progress, Selected, StopFlag, orders};
 use crate::error::Result;
-use crate::judge::Options;
 use crate::judge::order::OrderOptions;
-use crate::judge::world::World;
+use crate::judge::{Options, World};
 use crate::project::Rebuilds;
-use crate::report::listing::plural;
 use crate::report::stream::Stage;
-use crate::report::{Report, RunDirectory, TestReport, Verdict};
+use crate::report::{Report, RunDirectory, TestReport, Verdict, plural};
 
 /// Stages of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

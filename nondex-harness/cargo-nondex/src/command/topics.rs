@@ -6,7 +6,7 @@ use std::fmt::Write;
 use nondex_core::Level;
 
 use crate::exit_code::ExitCode;
-use crate::judge::verdict::Verdict;
+use crate::judge::Verdict;
 
 /// Name of a topic, and function that returns its text.
 type Topic = (&'static str, fn() -> String);

@@ -15,8 +15,7 @@ use super::interrupt;
 use crate::cli::WithArgs;
 use crate::error::{Error, OrSetup, Result};
 use crate::file;
-use crate::judge::Options;
-use crate::judge::world::World;
+use crate::judge::{Options, World};
 use crate::program::not_run;
 use crate::project::{Around, BuildPlan};
 

@@ -10,7 +10,7 @@ use toml::Spanned;
 use super::sanitisers::{self, Entry};
 use super::{Config, Nextest, Settings};
 use crate::error::{Error, Result};
-use crate::judge::prerequisite::Operations;
+use crate::judge::Operations;
 use crate::nearest::instead;
 use crate::toml_error::{place, wrong as wrong_file};
 

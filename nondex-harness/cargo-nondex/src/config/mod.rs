@@ -26,7 +26,7 @@ pub use variables::{OF_NO_KEY, Variables, variable};
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::error::Result;
-use crate::judge::prerequisite::Operations;
+use crate::judge::Operations;
 
 /// The configuration from variables and files.
 #[derive(Clone, Debug, Default)]

@@ -14,8 +14,7 @@ use super::value::{Read, one, required};
 use crate::cli::filterset::{Expression, Filterset, Query, Workspace};
 use crate::cli::model_args::model_names;
 use crate::error::{OrSetup, Result};
-use crate::judge::TestOptions;
-use crate::judge::slots::{Required, TestGroup};
+use crate::judge::{Required, TestGroup, TestOptions};
 use crate::nearest::instead;
 use crate::project::{Suite, TestCase};
 

@@ -8,7 +8,8 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::value::{All, Read, required};
-use crate::judge::prerequisite::{Network, Operations};
+use crate::judge::Operations;
+use crate::judge::prerequisite::Network;
 use crate::nearest::instead;
 
 /// The keys of an entry.

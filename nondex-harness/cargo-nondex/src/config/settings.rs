@@ -13,7 +13,7 @@ use super::overrides::Override;
 use super::value::{Names, many, one};
 use crate::cli::filterset::Expression;
 use crate::cli::seeds::Seeds;
-use crate::judge::prerequisite::Limit;
+use crate::judge::Limit;
 use crate::project::Mode;
 
 /// Declares [`Settings`] with one line for each key: its name, its field with the type of its value

@@ -13,7 +13,7 @@ use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 use crate::cli::filterset::Expression;
 use crate::cli::seeds::Seeds;
 use crate::cli::values::{drawn, factor, positive, processors, seconds};
-use crate::judge::prerequisite::Limit;
+use crate::judge::Limit;
 use crate::project::Mode;
 
 /// A value that can be parsed from text.

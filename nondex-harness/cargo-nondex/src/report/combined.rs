@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::judged::JUDGED_ALONE;
 use super::schema::{MAX_FAILURES, Report, Step, TestReport, Verdict};
-use crate::judge::verdict::{Combined, Fact};
+use crate::judge::{Combined, Fact};
 
 /// Adds the results of `orders`, a report on test orders, to `report`. A test that is only in
 /// `orders` is added if it has a finding: the campaign on choices skipped it because its result is

@@ -7,12 +7,10 @@ pub use self::notes::JUDGED_ALONE;
 use super::id;
 use super::schema::{Culprit, FailureReport, MAX_FAILURES, TestReport, Verdict};
 use super::workspace::Workspace;
-use crate::judge::conclusion::Conclusion;
-use crate::judge::isolation::{Judgement, Reason, Runs};
-use crate::judge::plain::PlainBuild;
-use crate::judge::run::Run;
-use crate::judge::verdict::Fact;
-use crate::judge::{Options, Question, certainty, further, threads};
+use crate::judge::{
+    Conclusion, Fact, Judgement, Options, PlainBuild, Question, Reason, Run, Runs, certainty,
+    further, threads,
+};
 use crate::project::{Suite, TestCase};
 
 /// Reports a test that was not run.

@@ -7,8 +7,7 @@ use indexmap::{IndexMap, IndexSet};
 use nondex_core::Level;
 
 use super::schema::{MAX_FAILURES, Report, RunInfo, Step, Summary, TestReport, Verdict};
-use crate::judge::certainty;
-use crate::judge::verdict::Fact;
+use crate::judge::{Fact, certainty};
 
 /// Merges reports. Each test has the combined results of all reports: the weakest level, all
 /// failures, and the rates over all seeds.

@@ -28,5 +28,11 @@ pub mod versioned;
 pub mod workspace;
 
 pub use exit::exit_code;
-pub use schema::{Culprit, FailureReport, Report, TestReport, Verdict};
+pub use listing::plural;
+pub use schema::{
+    BuildCause, ChangeReport, Culprit, FailureReport, KnownFlake, LeftState, Line, Order, Overdue,
+    OverdueReason, Race, Report, RunInfo, Sanitised, SharedState, Step, TestReport, TriedOrder,
+    Verdict, World, WrittenLine,
+};
 pub use store::RunDirectory;
+pub use workspace::Workspace;

@@ -11,7 +11,7 @@ use crate::campaign::proof::Proof;
 use crate::campaign::state::PLACE;
 use crate::campaign::temporary;
 use crate::campaign::temporary::fresh_folder;
-use crate::report::schema::{Line, SharedState, WrittenLine};
+use crate::report::{Line, SharedState, WrittenLine};
 
 /// Maximum number of files that are restored one by one.
 const MAX_FILES: usize = 24;

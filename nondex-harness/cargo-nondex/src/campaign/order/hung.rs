@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use nondex_core::Outcome;
 
+use crate::judge::Run;
 use crate::judge::patience::once_more;
-use crate::judge::run::Run;
 use crate::locked::Locked;
 
 /// Number of hangs after the same tests before the limit is shortened.

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use nondex_core::Level;
 
 use crate::campaign::order::Processes;
+use crate::judge::Run;
 use crate::judge::order::draws::{MORE_SEEDS, SEEDS};
 use crate::judge::order::experiments::MissingProcesses;
 use crate::judge::order::{Dependence, Draws, Experiments, draws};
-use crate::judge::run::Run;
 
 /// Number of times that a test must fail under a seed after the others, and pass alone.
 pub(super) const REPETITIONS: usize = 3;

@@ -9,8 +9,8 @@ use super::chance::{Chance, REPETITIONS, Seeded};
 use crate::campaign::order::Processes;
 use crate::campaign::race::Use;
 use crate::campaign::state::PLACE;
+use crate::judge::Run;
 use crate::judge::order::{Dependence, Limits, OrderConclusion, conclude, detect};
-use crate::judge::run::Run;
 use crate::report::Culprit;
 use crate::report::judged::culprits;
 

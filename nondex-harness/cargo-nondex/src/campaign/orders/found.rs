@@ -11,11 +11,9 @@ use super::crossed::Crossed;
 use crate::campaign::order::Processes;
 use crate::judge::order::experiments::Experiments;
 use crate::judge::order::{Dependence, Detection, OrderConclusion};
-use crate::judge::run::Run;
-use crate::judge::verdict::Fact;
+use crate::judge::{Fact, Run};
 use crate::report::judged::{self, order};
-use crate::report::schema::TriedOrder;
-use crate::report::{TestReport, Verdict};
+use crate::report::{TestReport, TriedOrder, Verdict};
 
 /// Results of the search in one binary.
 pub(super) struct BinaryResult {

@@ -5,7 +5,7 @@ use nondex_core::StateKind;
 use super::found::{BinaryResult, Suspect};
 use crate::campaign::race::Use;
 use crate::campaign::state::States;
-use crate::report::schema::LeftState;
+use crate::report::LeftState;
 
 impl BinaryResult {
     /// Returns the changed state that `test` leaves and other tests use. It covers the project's

@@ -13,6 +13,7 @@ use crate::campaign::budget;
 use crate::campaign::order::Processes;
 use crate::campaign::race::{self, Use};
 use crate::campaign::state::States;
+use crate::judge::Run;
 use crate::judge::certainty::ENOUGH_FAILURES;
 use crate::judge::missing::gather;
 use crate::judge::order::experiments::{Experiment, Experiments};
@@ -20,9 +21,7 @@ use crate::judge::order::{
     Dependence, Detection, Limits, OrderConclusion, beginnings, conclude, detect, not_idempotent,
     pairs, settled,
 };
-use crate::judge::run::Run;
-use crate::report::listing::plural;
-use crate::report::schema::TriedOrder;
+use crate::report::{TriedOrder, plural};
 
 impl OrderCampaign<'_> {
     /// Concludes for each requested test whether its outcome in some order differs from its outcome

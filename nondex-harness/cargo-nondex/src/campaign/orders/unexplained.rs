@@ -8,7 +8,7 @@ use super::OrderCampaign;
 use crate::campaign::external_files::{self, Changed};
 use crate::campaign::order::Processes;
 use crate::campaign::state::PLACE;
-use crate::judge::run::Run;
+use crate::judge::Run;
 use crate::report::judged::order;
 use crate::report::{TestReport, Verdict};
 

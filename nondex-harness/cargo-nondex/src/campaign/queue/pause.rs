@@ -7,7 +7,7 @@ use std::time::Duration;
 use nondex_core::{RunSpec, Source};
 
 use crate::campaign::pace::INTERVAL;
-use crate::judge::isolation::Runs;
+use crate::judge::Runs;
 
 /// Like [`INTERVAL`], for runs alone after runs together with other tests had two outcomes.
 const INTERVAL_ALONE: Duration = Duration::from_millis(108);

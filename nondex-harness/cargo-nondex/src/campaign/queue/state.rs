@@ -8,10 +8,7 @@ use nondex_core::RunSpec;
 
 use super::place::{Phase, QueuePlace};
 use super::{MAX_AT_ONCE, Setting, pause};
-use crate::judge::isolation::{Judgement, Need, Runs};
-use crate::judge::missing::{Missing, Spent};
-use crate::judge::run::Run;
-use crate::judge::slots::{Required, Slots};
+use crate::judge::{Judgement, Missing, Need, Required, Run, Runs, Slots, Spent};
 
 /// State that the workers of the executor share; the executor's lock protects it.
 pub(super) struct State {

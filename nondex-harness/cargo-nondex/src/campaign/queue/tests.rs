@@ -11,11 +11,8 @@ use nondex_core::Level;
 
 use super::*;
 use crate::campaign::progress::Silent;
-use crate::judge::conclusion::Conclusion;
-use crate::judge::missing::{Missing, Purpose, RunLimits};
 use crate::judge::order::AfterOthers;
-use crate::judge::plain::PlainBuild;
-use crate::judge::simulation;
+use crate::judge::{Conclusion, Missing, PlainBuild, Purpose, RunLimits, simulation};
 
 /// Maximum time that a test waits, so that a bug makes it fail instead of hang.
 const PATIENCE: Duration = Duration::from_secs(30);

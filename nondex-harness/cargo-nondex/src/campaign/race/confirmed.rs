@@ -7,7 +7,7 @@ use nondex_core::{Interleaving, Level, RunSpec};
 use super::Races;
 use super::interleaving::ForcedInterleaving;
 use crate::campaign::state::PLACE;
-use crate::judge::run::Run;
+use crate::judge::Run;
 
 /// Number of times that a run must fail.
 const REPETITIONS: usize = 3;

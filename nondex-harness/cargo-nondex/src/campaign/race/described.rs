@@ -5,8 +5,8 @@ use nondex_core::{AccessRecord, StateId};
 use super::interleaving::{ForcedInterleaving, Moment};
 use super::{Races, Use, stops_after};
 use crate::campaign::state::Part;
-use crate::judge::run::Run;
-use crate::report::schema::{Race, WrittenLine};
+use crate::judge::Run;
+use crate::report::{Race, WrittenLine};
 
 impl Races<'_> {
     /// Describes a race of `test` for a report. `stopped` is the run of the stopped test, with its

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use nondex_core::RunSpec;
 
-use crate::judge::run::Run;
-use crate::report::schema::Race;
+use crate::judge::Run;
+use crate::report::Race;
 
 /// Maximum number of parts of the state that are tried for a failing test without proof.
 const MAX_UNPROVEN: usize = 6;

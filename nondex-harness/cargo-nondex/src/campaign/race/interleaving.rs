@@ -4,7 +4,7 @@ use nondex_core::{AccessRecord, Interleaving, Outcome, RunSpec, StateId};
 
 use super::Use;
 use crate::campaign::order::Processes;
-use crate::judge::run::Run;
+use crate::judge::Run;
 
 /// Moment at which one test runs in the middle of another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use super::interleaving::{ForcedInterleaving, Moment, is_past_the_last};
 use super::uses::is_outside;
 use super::{Races, Use, WAITS};
 use crate::campaign::order::Processes;
-use crate::judge::run::Run;
+use crate::judge::Run;
 
 /// Number of pairs that are screened together, for each job.
 const AHEAD: usize = 4;

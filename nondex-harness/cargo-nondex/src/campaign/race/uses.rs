@@ -7,8 +7,8 @@ use nondex_core::{AccessRecord, StateChange, StateId, StateKind};
 use crate::campaign::order::Processes;
 use crate::campaign::state::{PLACE, Part, States};
 use crate::campaign::temporary;
+use crate::judge::Run;
 use crate::judge::order::Sharers;
-use crate::judge::run::Run;
 
 /// State that a test uses.
 pub(in crate::campaign) struct Use<'s> {

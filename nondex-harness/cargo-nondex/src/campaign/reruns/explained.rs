@@ -3,8 +3,7 @@
 
 use nondex_core::{Level, RunSpec};
 
-use crate::judge::Options;
-use crate::judge::circumstance::Circumstance;
+use crate::judge::{Circumstance, Options};
 use crate::report::TestReport;
 
 /// Returns the options of a campaign that explains this failing run: only its seed, at its level.

@@ -11,11 +11,9 @@ use super::Reruns;
 use crate::campaign::process::at_random_addresses;
 use crate::campaign::written_paths::WrittenPaths;
 use crate::campaign::{ended, launch, process};
-use crate::judge::slots::Slots;
-use crate::judge::verdict::Fact;
+use crate::judge::{Fact, Slots};
 use crate::project::{Harness, Suite, TestBinary, TestCase};
-use crate::report::TestReport;
-use crate::report::schema::{FailureReport, Step};
+use crate::report::{FailureReport, Step, TestReport};
 
 /// Name of the step in a report.
 const STEP: &str = "together";

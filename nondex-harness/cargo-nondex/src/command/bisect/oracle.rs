@@ -14,8 +14,7 @@ use crate::error::Result;
 use crate::judge::Options;
 use crate::judge::bisect::Tried;
 use crate::project::{self, BuildPlan, Doctests, Folders, Project, Suite, TestBinary, TestCase};
-use crate::report::schema::Line;
-use crate::report::{Report, RunDirectory, TestReport, Verdict};
+use crate::report::{Line, Report, RunDirectory, TestReport, Verdict};
 use crate::repository::{Copy, Git};
 
 /// Result of trying a commit.

@@ -10,7 +10,7 @@ use super::oracle::Trial;
 use crate::atomic_file;
 use crate::error::Result;
 use crate::judge::bisect::Tried;
-use crate::report::schema::Line;
+use crate::report::Line;
 
 /// Results of the commits that were tried, with the file that stores them.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::Confirmed;
 use crate::campaign::{StopFlag, ended, launch, process};
 use crate::error::{Error, OrSetup, Result};
-use crate::judge::slots::Required;
+use crate::judge::Required;
 use crate::pool;
 use crate::project::{self, EntropyLibrary, Project, TestBinary, TestCase};
 use crate::statistics::Rate;

@@ -10,8 +10,8 @@ use crate::command::console::Console;
 use crate::error::Result;
 use crate::exit_code::ExitCode;
 use crate::findings::Finding;
-use crate::judge::run::Run;
-use crate::report::listing::plural;
+use crate::judge::Run;
+use crate::report::plural;
 use crate::statistics::Rate;
 
 /// Maximum number of different failures that are shown to people.

@@ -9,8 +9,7 @@ use crate::command::console::Console;
 use crate::command::selection;
 use crate::error::{Error, Result};
 use crate::findings::{self, Finding, Fingerprint};
-use crate::judge::Options;
-use crate::judge::prerequisite::Policy;
+use crate::judge::{Options, Policy};
 use crate::project::symbols::Symbols;
 use crate::project::{BuildPlan, Doctests, Harness, Project, Suite, TestCase};
 

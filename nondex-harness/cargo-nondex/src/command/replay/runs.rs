@@ -13,7 +13,7 @@ use crate::cli::{MessageFormat, ReplayArgs};
 use crate::command::console::Console;
 use crate::error::{Error, Result};
 use crate::findings::Finding;
-use crate::judge::run::Run;
+use crate::judge::Run;
 use crate::project::{Harness, Project, Suite, TestBinary, TestCase};
 
 /// One run that can be repeated.

@@ -4,8 +4,7 @@ use std::fmt::Write;
 
 use nondex_core::{Trace, TracedOperation};
 
-use crate::report::trace;
-use crate::report::workspace::Workspace;
+use crate::report::{Workspace, trace};
 
 /// Maximum number of recorded operations. The last ones are kept.
 pub(super) const MOST: u64 = 1_000_000;

@@ -9,8 +9,8 @@ use crate::command::console::Console;
 use crate::error::Result;
 use crate::exit_code::ExitCode;
 use crate::findings::Finding;
-use crate::judge::run::Run;
-use crate::report::listing::plural;
+use crate::judge::Run;
+use crate::report::plural;
 
 /// Requested run, as JSON.
 #[derive(Debug, Serialize)]

@@ -20,12 +20,9 @@ use crate::command::setup::{self, Variables};
 use crate::config::PerTest;
 use crate::error::{Error, Result};
 use crate::findings::{Regressions, TriedSeed};
-use crate::judge::Options;
-use crate::judge::missing::Purpose;
+use crate::judge::{Options, Purpose};
 use crate::project::{self, BuildPlan, Doctests, Harness, Project, Suite};
-use crate::report::listing::plural;
-use crate::report::schema::RunInfo;
-use crate::report::{Report, TestReport, exit};
+use crate::report::{Report, RunInfo, TestReport, exit, plural};
 use crate::repository::{self, Git};
 
 /// Command line whose parts were checked.

@@ -4,9 +4,9 @@ use nondex_core::{Level, Schedule};
 
 use crate::campaign::Selected;
 use crate::command::selection;
-use crate::judge::Options;
-use crate::judge::world::World;
-use crate::report::listing::{plural, seeds};
+use crate::judge::{Options, World};
+use crate::report::listing::seeds;
+use crate::report::plural;
 
 /// Describes a campaign, with its seeds and levels.
 pub(super) fn plan(selected: &[Selected<'_>], options: &Options) -> String {

@@ -7,7 +7,7 @@ use toml::{Table, Value};
 
 use super::table;
 use crate::cli::processors;
-use crate::judge::slots::TestGroup;
+use crate::judge::TestGroup;
 
 /// Returns the test group of this name, `[test-groups] NAME = { max-threads = N }`.
 pub(super) fn group(document: &Table, name: &Value) -> Option<Arc<TestGroup>> {

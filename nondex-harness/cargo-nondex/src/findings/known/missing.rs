@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::file::Known;
-use crate::report::schema::{Overdue, OverdueReason};
+use crate::report::{Overdue, OverdueReason};
 
 /// Minimum similarity of two names, from 0 to 1. The measure is Jaro-Winkler, which favours common
 /// prefixes, since a renamed test often only gains words.

@@ -6,8 +6,7 @@ use nondex_core::{Family, Outcome, Site};
 use super::*;
 use crate::exit_code::ExitCode;
 use crate::report::schema::tests::{report, test};
-use crate::report::schema::{Order, Sanitised, World};
-use crate::report::{Culprit, FailureReport, exit_code};
+use crate::report::{Culprit, FailureReport, Order, Sanitised, World, exit_code};
 
 const TODAY: &str = "2026-11-22";
 

@@ -9,7 +9,7 @@ use super::diagnostic::{Diagnostic, Location, Severity};
 use super::entry::Entry;
 use super::interleaving::is_deadlock;
 use super::{View, state, timing};
-use crate::judge::circumstance::Circumstance;
+use crate::judge::Circumstance;
 use crate::report::difference;
 use crate::report::listing::{self, cut};
 use crate::report::schema::{FailureReport, Line, TestReport, Verdict};

@@ -7,7 +7,7 @@ use nondex_core::Source;
 
 use super::View;
 use super::count::{ids, nonzero};
-use crate::judge::timing::is_timing_source;
+use crate::judge::is_timing_source;
 use crate::report::listing::plural;
 use crate::report::schema::{Report, TestReport, Verdict, World};
 

@@ -7,7 +7,7 @@ use nondex_core::{Family, Kind, Level, model};
 use super::delay::{MOMENT, time};
 use super::diagnostic::Diagnostic;
 use super::interleaving;
-use crate::judge::timing::is_of_timing;
+use crate::judge::is_of_timing;
 use crate::report::schema::{
     Culprit, NeededDelays, TestReport, Timing, WaitCause, WaitCauseKind, WaitReport,
 };

@@ -3,12 +3,7 @@
 use nondex_core::{Level, RunSpec};
 
 use super::runs::failing_runs;
-use crate::judge::conclusion::Conclusion;
-use crate::judge::evidence::Evidence;
-use crate::judge::isolation::{Judgement, Runs};
-use crate::judge::prerequisite::Explanation;
-use crate::judge::run::Run;
-use crate::judge::{Options, Question};
+use crate::judge::{Conclusion, Evidence, Explanation, Judgement, Options, Question, Run, Runs};
 use crate::project::{Suite, TestCase};
 use crate::report::workspace::Workspace;
 

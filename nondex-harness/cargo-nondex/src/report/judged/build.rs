@@ -1,6 +1,6 @@
 //! Reports of tests whose outcome depends on the build.
 
-use crate::judge::verdict::Fact;
+use crate::judge::Fact;
 use crate::report::schema::{BuildCause, FailureReport, TestReport};
 use crate::shell;
 

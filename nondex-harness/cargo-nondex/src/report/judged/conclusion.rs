@@ -4,11 +4,11 @@ use nondex_core::{RunSpec, Schedule};
 
 use super::basis::Basis;
 use super::{culprits, notes, order, reproduce, scheduled};
-use crate::judge::circumstance::Circumstance;
-use crate::judge::conclusion::{Conclusion, Dependence};
-use crate::judge::plain::PlainBuild;
-use crate::judge::verdict::Fact;
-use crate::judge::{Question, certainty, exhaustive, further, sampling, unexplored};
+use crate::judge::conclusion::Dependence;
+use crate::judge::{
+    Circumstance, Conclusion, Fact, PlainBuild, Question, certainty, exhaustive, further, sampling,
+    unexplored,
+};
 use crate::report::schema::{Latent, TestReport};
 
 /// Writes the conclusion. Returns the run to reproduce, or `None` if there is nothing to reproduce.

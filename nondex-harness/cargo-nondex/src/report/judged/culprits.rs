@@ -2,8 +2,8 @@
 
 use nondex_core::{ElementRecord, Family, Frame, PointRecord, Site, StepRecord};
 
+use crate::judge::Evidence;
 use crate::judge::culprit::{self, Call, Culprits, Decisive, Group};
-use crate::judge::evidence::Evidence;
 use crate::project::TestCase;
 use crate::report::Culprit;
 use crate::report::schema::{CallReport, ElementReport, PlaceReport};

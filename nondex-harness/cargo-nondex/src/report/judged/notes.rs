@@ -5,10 +5,7 @@ use std::time::Duration;
 use nondex_core::{Outcome, RunSpec, Source};
 
 use crate::judge::conclusion::Dependence;
-use crate::judge::evidence::Evidence;
-use crate::judge::isolation::{Interference, Reason};
-use crate::judge::run::Run;
-use crate::judge::{Options, certainty, patience, threads};
+use crate::judge::{Evidence, Interference, Options, Reason, Run, certainty, patience, threads};
 use crate::project::TestCase;
 use crate::report::listing::plural;
 use crate::report::schema::{FailureReport, TestReport, Verdict};

@@ -4,13 +4,8 @@ use indexmap::IndexSet;
 use nondex_core::{Level, Outcome, RunSpec};
 
 use super::{notes, reproduce};
-use crate::judge::Options;
-use crate::judge::chance;
-use crate::judge::isolation::{Interference, Reason};
 use crate::judge::order::{AfterOthers, Dependence, OrderConclusion};
-use crate::judge::prerequisite::Explanation;
-use crate::judge::run::Run;
-use crate::judge::verdict::Fact;
+use crate::judge::{Explanation, Fact, Interference, Options, Reason, Run, chance};
 use crate::project::Suite;
 use crate::report::id;
 use crate::report::schema::{Culprit, FailureReport, Order, Race, Sanitised, TestReport};

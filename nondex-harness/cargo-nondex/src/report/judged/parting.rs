@@ -10,9 +10,7 @@ use nondex_core::{Failure, PointRecord, Trace, TracedOperation};
 
 use super::basis::Basis;
 use crate::judge::ending::are_same;
-use crate::judge::run::Run;
-use crate::judge::verdict::Fact;
-use crate::judge::world::World;
+use crate::judge::{Fact, Run, World};
 use crate::report::listing::cut;
 use crate::report::schema::{FailureReport, Line, Parting, TestReport};
 use crate::report::{difference, trace};

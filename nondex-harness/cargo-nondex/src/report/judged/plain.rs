@@ -3,8 +3,7 @@
 use camino::Utf8Path;
 use nondex_core::Outcome;
 
-use crate::judge::plain::PlainBuild;
-use crate::judge::verdict::Fact;
+use crate::judge::{Fact, PlainBuild};
 use crate::report::TestReport;
 use crate::report::schema::PointReport;
 

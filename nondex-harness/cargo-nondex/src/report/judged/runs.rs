@@ -7,9 +7,8 @@ use std::time::Duration;
 use indexmap::IndexSet;
 use nondex_core::{PointRecord, RunSpec, Selection, Site};
 
-use crate::judge::evidence::{Answer, Evidence};
-use crate::judge::run::Run;
-use crate::judge::{Options, patience};
+use crate::judge::evidence::Answer;
+use crate::judge::{Evidence, Options, Run, patience};
 use crate::report::schema::{FailureReport, PointReport, Step};
 use crate::report::{difference, id};
 

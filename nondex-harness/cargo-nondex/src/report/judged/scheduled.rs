@@ -3,11 +3,9 @@
 use nondex_core::{Frame, RunSpec, ScheduleRecord, Trace, WaitRecord};
 
 use super::lock_owners;
-use crate::judge::conclusion::{Conclusion, Dependence};
+use crate::judge::conclusion::Dependence;
 use crate::judge::culprit::Group;
-use crate::judge::evidence::Evidence;
-use crate::judge::run::Run;
-use crate::judge::{Question, systematic};
+use crate::judge::{Conclusion, Evidence, Question, Run, systematic};
 use crate::report::schema::{Line, Scheduled, Schedules, WaitReport};
 use crate::report::trace;
 use crate::report::workspace::Workspace;

@@ -9,10 +9,8 @@ use nondex_core::{DrawnChoices, Failure, Frame, NetworkMode, Outcome, PointRecor
 
 use super::*;
 use crate::judge::culprit::{Culprits, Group};
-use crate::judge::isolation::{Interference, Reason};
-use crate::judge::prerequisite::Policy;
 use crate::judge::simulation::{made, options, run, simulate, site};
-use crate::judge::world::World;
+use crate::judge::{Interference, Policy, Reason, World};
 use crate::project::suite::tests::binary;
 use crate::report::schema::Verdict;
 

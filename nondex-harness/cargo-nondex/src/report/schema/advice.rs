@@ -4,7 +4,7 @@ use nondex_core::choice::clock;
 use nondex_core::{Family, Level, Model};
 
 use super::{Culprit, TestReport};
-use crate::judge::timing::is_of_timing;
+use crate::judge::is_of_timing;
 
 /// Why a finding is advice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

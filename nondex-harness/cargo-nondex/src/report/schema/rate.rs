@@ -6,7 +6,7 @@ use nondex_core::{Family, Kind, Level};
 use serde::{Deserialize, Serialize};
 
 use super::{TestReport, Verdict};
-use crate::judge::timing::is_of_timing;
+use crate::judge::is_of_timing;
 
 /// What a rate counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

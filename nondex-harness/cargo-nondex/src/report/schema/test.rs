@@ -10,8 +10,7 @@ use super::{
     Blame, BuildCause, ChangeReport, Culprit, FailureReport, InterleavingReport, KnownFlake,
     NetworkEvent, Order, Parting, Race, RateOf, Sanitised, Scheduled, Schedules, Timing, Verdict,
 };
-use crate::judge::circumstance::Circumstance;
-use crate::judge::verdict::Fact;
+use crate::judge::{Circumstance, Fact};
 use crate::statistics::wilson;
 
 /// One test.

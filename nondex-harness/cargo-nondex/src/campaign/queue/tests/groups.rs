@@ -3,7 +3,7 @@
 use std::sync::{Arc, Barrier};
 
 use super::*;
-use crate::judge::slots::TestGroup;
+use crate::judge::TestGroup;
 
 /// Tests that run several times, and what each requires.
 struct Limited {

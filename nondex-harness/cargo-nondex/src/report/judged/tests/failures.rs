@@ -1,8 +1,7 @@
 //! Tests of the failures in a report, and their rates.
 
 use super::*;
-use crate::judge::evidence::Evidence;
-use crate::judge::world::World;
+use crate::judge::{Evidence, World};
 
 #[test]
 fn a_failure_of_the_clean_run_has_no_level_and_no_seed() {
