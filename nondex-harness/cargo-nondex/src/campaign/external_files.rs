@@ -10,8 +10,7 @@ use nondex_core::protocol::operation::Observed;
 use nondex_core::{RunSpec, ScheduleEndKind, StateId, StateKind};
 
 use crate::judge::Run;
-use crate::report::listing::first;
-use crate::report::{TestReport, Verdict, Workspace};
+use crate::report::{TestReport, Verdict, Workspace, first};
 
 /// Maximum number of files that a note names.
 const NAMED: usize = 3;

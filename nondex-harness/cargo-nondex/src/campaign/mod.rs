@@ -41,9 +41,12 @@ pub mod temporary;
 pub mod tree;
 mod written_paths;
 
+pub use comparison::Builder;
+pub use launch::{Launcher, Setting};
 pub use pace::Pace;
 pub use progress::{Progress, Silent};
 pub use stop::StopFlag;
+pub use tree::Tree;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -53,11 +56,10 @@ use camino::{Utf8Path, Utf8PathBuf};
 use nondex_core::{ALGORITHM, RunSpec, StateId};
 
 use self::budget::Budget;
-use self::comparison::Builder;
-use self::launch::{Launcher, Setting, Unmade};
+use self::launch::Unmade;
 use self::memo::Memo;
+use self::order::Processes;
 use self::queue::{Means, Workload, execute};
-use self::tree::Tree;
 use crate::error::{Error, OrSetup, Result};
 use crate::judge::isolation;
 use crate::judge::{

@@ -30,8 +30,7 @@ use crate::error::{Error, Result};
 use crate::judge::Options;
 use crate::judge::order::{Experiments, OrderOptions};
 use crate::locked::Locked;
-use crate::project::symbols::Symbols;
-use crate::project::{Harness, Suite, TestCase};
+use crate::project::{Harness, Suite, Symbols, TestCase};
 use crate::report::judged::{self, order};
 use crate::report::{Report, RunDirectory, RunInfo, TestReport, TriedOrder, Verdict, Workspace};
 

@@ -22,6 +22,7 @@ pub use build_args::{BuildArgs, LocationArgs};
 pub use command_line::{
     CleanArgs, Command, CommandLine, CompletionsArgs, InitArgs, ModelsArgs, SchemaArgs, SchemaOf,
 };
+pub use filterset::Expression;
 pub use model_args::ModelArgs;
 pub use order_args::OrderArgs;
 pub use output_args::{Annotations, Color, FileArgs, MessageFormat, OutputArgs};
@@ -33,6 +34,7 @@ pub use report_args::{
     BisectArgs, ExplainArgs, KnownAction, KnownAddArgs, MergeArgs, ReportAction, ReportArgs,
 };
 pub use run_args::{CheckArgs, ClassifyArgs, DeflakeArgs, RunArgs};
+pub use seeds::Seeds;
 pub use test_args::{DisplayArgs, TestArgs, WithArgs, WorldArgs};
 pub use test_filter::{FilterArgs, Match, TestFilter};
 pub use testing_args::{BudgetArgs, ChangedArgs, NetworkArgs, TestingArgs};

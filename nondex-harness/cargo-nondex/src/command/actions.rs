@@ -6,8 +6,7 @@ use std::io::Write;
 use super::console::Console;
 use crate::cli::{Annotations, MessageFormat};
 use crate::error::Result;
-use crate::report::human::Sources;
-use crate::report::{Report, github, markdown};
+use crate::report::{Report, Sources, github, markdown};
 
 /// Variable with the path of the file to which a step appends its summary.
 const SUMMARY: &str = "GITHUB_STEP_SUMMARY";

@@ -9,9 +9,8 @@ use camino::Utf8Path;
 use super::console::Console;
 use crate::cli::MessageFormat;
 use crate::locked::Locked;
-use crate::report::TestReport;
-use crate::report::human::Sources;
 use crate::report::stream::{self, Counts, Event, Stage, TestFinished, TestStarted};
+use crate::report::{Sources, TestReport};
 
 /// Minimum time between two progress events.
 const INTERVAL: Duration = Duration::from_secs(1);

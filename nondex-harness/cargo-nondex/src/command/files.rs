@@ -3,8 +3,7 @@
 use crate::cli::FileArgs;
 use crate::error::{Error, Result};
 use crate::file;
-use crate::report::human::View;
-use crate::report::{Report, gitlab, junit, sarif};
+use crate::report::{Report, View, gitlab, junit, sarif};
 
 /// Creates the folders of all requested files before any test runs. Otherwise a long run would end
 /// with the error.

@@ -13,8 +13,7 @@ use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 use crate::findings::known::{KNOWN_FILE, Known};
 use crate::project::Folders;
-use crate::report::human::Sources;
-use crate::report::{plural, store};
+use crate::report::{Sources, plural, store};
 use crate::repository::Git;
 
 /// Path of the workflow, relative to the root of the repository.

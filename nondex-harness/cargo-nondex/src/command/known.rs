@@ -14,8 +14,7 @@ use crate::error::{Error, OrSetup, Result};
 use crate::exit_code::ExitCode;
 use crate::findings::known::{self, KNOWN_FILE, Known, KnownEntry, date};
 use crate::project::{self, BuildPlan, Folders, Harness, Project, Suite};
-use crate::report::human::Sources;
-use crate::report::{Overdue, Report, TestReport, plural, store};
+use crate::report::{Overdue, Report, Sources, TestReport, plural, store};
 
 /// Known flakes of a workspace, with their filtersets.
 #[derive(Debug, Default)]

@@ -14,8 +14,7 @@ use camino::Utf8Path;
 use toml::{Spanned, Table, Value};
 
 use super::overrides::Override;
-use crate::cli::filterset::Expression;
-use crate::cli::{MaxFail, processors};
+use crate::cli::{Expression, MaxFail, processors};
 use crate::error::{OrSetup, Result};
 use crate::file;
 use crate::judge::options::DEFAULT_TIMEOUT;

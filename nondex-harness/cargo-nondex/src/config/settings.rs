@@ -11,8 +11,7 @@ use toml::Spanned;
 
 use super::overrides::Override;
 use super::value::{Names, many, one};
-use crate::cli::filterset::Expression;
-use crate::cli::seeds::Seeds;
+use crate::cli::{Expression, Seeds};
 use crate::judge::Limit;
 use crate::project::Mode;
 

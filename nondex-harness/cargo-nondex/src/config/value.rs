@@ -10,9 +10,8 @@ use nondex_core::{Level, NetworkMode, Schedule};
 use regex::Regex;
 use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 
-use crate::cli::filterset::Expression;
-use crate::cli::seeds::Seeds;
 use crate::cli::values::{drawn, factor, positive, processors, seconds};
+use crate::cli::{Expression, Seeds};
 use crate::judge::Limit;
 use crate::project::Mode;
 

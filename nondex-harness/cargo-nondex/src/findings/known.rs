@@ -15,8 +15,7 @@ pub use missing::missing;
 use chrono::NaiveDate;
 
 pub use crate::report::cause::cause;
-use crate::report::human::Sources;
-use crate::report::{KnownFlake, Overdue, OverdueReason, Report, TestReport, Verdict};
+use crate::report::{KnownFlake, Overdue, OverdueReason, Report, Sources, TestReport, Verdict};
 
 /// Marks each test of the report that is a known flake, and lists the entries that are overdue on
 /// this day. `is_meant` returns whether an entry matches a test. Marks of an earlier call are

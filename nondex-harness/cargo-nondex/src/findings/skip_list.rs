@@ -4,9 +4,8 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use crate::report::Report;
-use crate::report::human::Sources;
 use crate::report::problem::{Problem, Severity, problems};
+use crate::report::{Report, Sources};
 use crate::shell;
 
 /// A distribution whose packages use the list.

@@ -59,6 +59,7 @@ pub use rebuilt::{Rebuilds, Variation};
 pub use runtime::cache_dir;
 pub use scratch::Scratch;
 pub use suite::{Doctest, Harness, Moved, Suite, TestBinary, TestCase, binary_id, find, gone};
+pub use symbols::Symbols;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

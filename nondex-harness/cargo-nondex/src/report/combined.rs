@@ -113,9 +113,8 @@ mod tests {
     use super::*;
     use nondex_core::Outcome;
 
-    use crate::report::FailureReport;
     use crate::report::schema::tests::{report, test};
-    use crate::report::schema::{Order, Sanitised};
+    use crate::report::{FailureReport, Order, Sanitised};
 
     fn dependent(verdict: Verdict) -> TestReport {
         TestReport { order: Some(Order::default()), runs: 5, ..test(verdict) }

@@ -28,11 +28,12 @@ pub mod versioned;
 pub mod workspace;
 
 pub use exit::exit_code;
-pub use listing::plural;
+pub use human::{Sources, View};
+pub use listing::{first, plural};
 pub use schema::{
     BuildCause, ChangeReport, Culprit, FailureReport, KnownFlake, LeftState, Line, Order, Overdue,
-    OverdueReason, Race, Report, RunInfo, Sanitised, SharedState, Step, TestReport, TriedOrder,
-    Verdict, World, WrittenLine,
+    OverdueReason, Race, Report, RunInfo, Sanitised, Scheduled, SharedState, Step, TestReport,
+    Timing, TriedOrder, Verdict, World, WrittenLine,
 };
 pub use store::RunDirectory;
 pub use workspace::Workspace;

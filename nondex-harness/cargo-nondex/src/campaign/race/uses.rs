@@ -4,9 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use nondex_core::{AccessRecord, StateChange, StateId, StateKind};
 
-use crate::campaign::order::Processes;
 use crate::campaign::state::{PLACE, Part, States};
-use crate::campaign::temporary;
+use crate::campaign::{Processes, temporary};
 use crate::judge::Run;
 use crate::judge::order::Sharers;
 

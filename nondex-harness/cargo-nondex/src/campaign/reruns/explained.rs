@@ -62,8 +62,7 @@ pub fn adopt(report: &mut TestReport, explained: TestReport) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::Verdict;
-    use crate::report::schema::Step;
+    use crate::report::{Step, Verdict};
 
     #[test]
     fn seeds_that_were_tried_later_count_in_the_rate() {

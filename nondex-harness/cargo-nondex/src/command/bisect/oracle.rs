@@ -7,8 +7,7 @@ use nondex_core::{ALGORITHM, Level, RunSpec, Schedule};
 use serde::{Deserialize, Serialize};
 
 use super::category::Category;
-use crate::campaign::launch::{Launcher, Setting};
-use crate::campaign::{self, Pace, Selected, Silent, StopFlag, across};
+use crate::campaign::{self, Launcher, Pace, Selected, Setting, Silent, StopFlag, across};
 use crate::cli::BisectArgs;
 use crate::error::Result;
 use crate::judge::Options;

@@ -6,8 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::Session;
 use super::trials::after;
-use crate::campaign::launch::Setting;
-use crate::campaign::{self, Pace, Selected, Silent};
+use crate::campaign::{self, Pace, Selected, Setting, Silent};
 use crate::error::Result;
 use crate::exit_code::ExitCode;
 use crate::judge::Options;

@@ -6,8 +6,7 @@ use nondex_core::StateId;
 
 use super::Session;
 use super::opened::{Opened, Watched};
-use crate::campaign::circumstance;
-use crate::campaign::launch::Launcher;
+use crate::campaign::{Launcher, circumstance};
 use crate::command::coverage::{self, Programs};
 use crate::command::effects::Data;
 use crate::error::{OrSetup, Result};

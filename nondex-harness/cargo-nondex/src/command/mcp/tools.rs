@@ -12,8 +12,7 @@ use anstream::adapter::strip_str;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::cli::LocationArgs;
-use crate::cli::filterset;
+use crate::cli::{LocationArgs, filterset};
 use crate::error::{Error, Result};
 use crate::project::Folders;
 use crate::report::human::{self, Sources, View};

@@ -10,8 +10,7 @@ use crate::command::selection;
 use crate::error::{Error, Result};
 use crate::findings::{self, Finding, Fingerprint};
 use crate::judge::{Options, Policy};
-use crate::project::symbols::Symbols;
-use crate::project::{BuildPlan, Doctests, Harness, Project, Suite, TestCase};
+use crate::project::{BuildPlan, Doctests, Harness, Project, Suite, Symbols, TestCase};
 
 /// Returns the build plan for a requested run.
 pub(super) fn plan(args: &ReplayArgs, console: &Console) -> Result<BuildPlan> {

@@ -7,9 +7,8 @@ use crate::error::Result;
 use crate::file;
 use crate::findings::history::History;
 use crate::project::Folders;
-use crate::report::Report;
 use crate::report::html::{self, Moment, Page, Past};
-use crate::report::human::View;
+use crate::report::{Report, View};
 use crate::repository::short;
 
 /// Writes the page to `path`, by default in the target folder, and prints its path.

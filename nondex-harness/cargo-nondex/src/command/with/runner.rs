@@ -17,9 +17,8 @@ use nondex_core::Outcome;
 
 use super::super::interrupt;
 use super::{MANNER, Manner};
-use crate::campaign::StopFlag;
-use crate::campaign::launch::{Launcher, Setting};
 use crate::campaign::process::without_randomisation;
+use crate::campaign::{Launcher, Setting, StopFlag};
 use crate::judge::{Options, Run};
 use crate::pool;
 use crate::program;

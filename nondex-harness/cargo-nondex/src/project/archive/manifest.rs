@@ -9,8 +9,7 @@ use nondex_core::hash;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::project::plan::BuildPlan;
-use crate::project::suite::Suite;
+use crate::project::{BuildPlan, Suite};
 
 /// File name of the manifest.
 pub(super) const NAME: &str = "nondex-archive.json";

@@ -15,10 +15,7 @@ use super::paths;
 use super::tar;
 use crate::error::{Error, OrSetup, Result};
 use crate::file;
-use crate::project::built::Project;
-use crate::project::plan::BuildPlan;
-use crate::project::scratch::Scratch;
-use crate::project::suite::{Suite, TestBinary};
+use crate::project::{BuildPlan, Project, Scratch, Suite, TestBinary};
 
 /// Folder in a build for copies of the libraries from outside the target directory.
 const COPIES: &str = "libraries";

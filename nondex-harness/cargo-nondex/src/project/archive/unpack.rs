@@ -14,11 +14,8 @@ use super::tar;
 use crate::atomic_file;
 use crate::error::{Error, OrSetup, Result};
 use crate::file;
-use crate::project::built::Project;
-use crate::project::companions;
 use crate::project::folder::BuildFolder;
-use crate::project::plan::{BuildPlan, Doctests, Folders, Mode};
-use crate::project::suite::{Moved, Suite};
+use crate::project::{BuildPlan, Doctests, Folders, Mode, Moved, Project, Suite, companions};
 
 /// Extracts an archive, unless it is already extracted.
 ///

@@ -6,8 +6,7 @@ use nondex_core::Level;
 
 use super::markup::Markup;
 use crate::report::human::level_meaning;
-use crate::report::listing::plural;
-use crate::report::schema::{FailureReport, RunInfo, TestReport};
+use crate::report::{FailureReport, RunInfo, TestReport, plural};
 
 /// The known result of one seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,7 @@
 //! The answer about a change: how many failures it may have caused.
 
 use crate::judge::change::Blame;
-use crate::report::listing::{first, plural};
-use crate::report::schema::TestReport;
+use crate::report::{TestReport, first, plural};
 
 /// Maximum number of tests that are named for each answer.
 const NAMED: usize = 3;

@@ -5,8 +5,7 @@ use std::fmt::Write as _;
 use nondex_core::Source;
 
 use super::count::named;
-use crate::report::listing::plural;
-use crate::report::schema::{Report, TestReport};
+use crate::report::{Report, TestReport, plural};
 
 /// Maximum number of tests that are listed as the most expensive ones.
 const EXPENSIVE: usize = 5;

@@ -1,7 +1,6 @@
 //! Counts tests and lists their ids.
 
-use crate::report::listing::first;
-use crate::report::schema::{Report, TestReport};
+use crate::report::{Report, TestReport, first};
 
 /// Maximum number of tests or calls that are named unless the view is verbose.
 pub(super) const NAMED: usize = 3;

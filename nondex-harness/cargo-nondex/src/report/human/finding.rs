@@ -10,9 +10,8 @@ use super::entry::Entry;
 use super::interleaving::is_deadlock;
 use super::{View, state, timing};
 use crate::judge::Circumstance;
-use crate::report::difference;
 use crate::report::listing::{self, cut};
-use crate::report::schema::{FailureReport, Line, TestReport, Verdict};
+use crate::report::{FailureReport, Line, TestReport, Verdict, difference};
 use crate::statistics::wilson;
 
 /// Maximum number of lines of a failing run's output, taken from its end.

@@ -8,8 +8,7 @@ use nondex_core::Source;
 use super::View;
 use super::count::{ids, nonzero};
 use crate::judge::is_timing_source;
-use crate::report::listing::plural;
-use crate::report::schema::{Report, TestReport, Verdict, World};
+use crate::report::{Report, TestReport, Verdict, World, plural};
 
 /// Returns whether a test did not run on purpose, for instance because it is ignored.
 pub(super) fn is_skipped(test: &TestReport) -> bool {

@@ -1,9 +1,7 @@
 //! State that tests share: its name, and the lines that change and use it.
 
 use super::diagnostic::Diagnostic;
-use crate::report::TestReport;
-use crate::report::listing::first;
-use crate::report::schema::SharedState;
+use crate::report::{SharedState, TestReport, first};
 
 /// Maximum number of tests that are named as users of a part of the state.
 const NAMED: usize = 3;

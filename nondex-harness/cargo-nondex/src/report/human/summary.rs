@@ -20,9 +20,7 @@ use super::outcomes;
 use super::state::leaves;
 use super::{View, short};
 use crate::exit_code::ExitCode;
-use crate::report::exit::exit_code;
-use crate::report::listing::plural;
-use crate::report::schema::{Report, TestReport, Timing, Verdict};
+use crate::report::{Report, TestReport, Timing, Verdict, exit_code, plural};
 
 /// Style of counts.
 const BOLD: Style = Style::new().bold();

@@ -5,9 +5,8 @@ use nondex_core::{ElementRecord, Family, Frame, PointRecord, Site, StepRecord};
 use crate::judge::Evidence;
 use crate::judge::culprit::{self, Call, Culprits, Decisive, Group};
 use crate::project::TestCase;
-use crate::report::Culprit;
 use crate::report::schema::{CallReport, ElementReport, PlaceReport};
-use crate::report::workspace::Workspace;
+use crate::report::{Culprit, Workspace};
 
 /// Returns one culprit for each call or, if the search ended early, for each site.
 pub(super) fn report(found: &Culprits, test: &TestCase, workspace: &Workspace) -> Vec<Culprit> {

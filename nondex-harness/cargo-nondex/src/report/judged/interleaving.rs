@@ -11,10 +11,8 @@ use nondex_core::Trace;
 
 use self::conflict::{Around, Conflict};
 use self::step::{Object, Step, steps};
-use crate::report::Culprit;
 use crate::report::schema::{ConflictReport, InterleavingReport, LaneReport, LaneStepReport, Line};
-use crate::report::thread;
-use crate::report::workspace::Workspace;
+use crate::report::{Culprit, Workspace, thread};
 
 /// Maximum number of steps of other threads that are shown for a delay.
 const MEANWHILE: usize = 4;

@@ -4,8 +4,7 @@ use nondex_core::{Frame, Trace, TracedOperation};
 
 use super::function::short;
 use crate::report::schema::{WaitCause, WaitCauseKind};
-use crate::report::trace;
-use crate::report::workspace::Workspace;
+use crate::report::{Workspace, trace};
 
 /// Returns why the thread with this path waits in `call` at the end of a trace, if the operations
 /// show it. `place` returns the line of the user that led to an operation.

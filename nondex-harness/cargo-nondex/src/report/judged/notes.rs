@@ -7,8 +7,7 @@ use nondex_core::{Outcome, RunSpec, Source};
 use crate::judge::conclusion::Dependence;
 use crate::judge::{Evidence, Interference, Options, Reason, Run, certainty, patience, threads};
 use crate::project::TestCase;
-use crate::report::listing::plural;
-use crate::report::schema::{FailureReport, TestReport, Verdict};
+use crate::report::{FailureReport, TestReport, Verdict, plural};
 use crate::statistics::wilson;
 
 /// Returns why a test is judged from runs with real threads. If scheduled runs had both outcomes,

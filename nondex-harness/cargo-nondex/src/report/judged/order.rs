@@ -7,8 +7,7 @@ use super::{notes, reproduce};
 use crate::judge::order::{AfterOthers, Dependence, OrderConclusion};
 use crate::judge::{Explanation, Fact, Interference, Options, Reason, Run, chance};
 use crate::project::Suite;
-use crate::report::id;
-use crate::report::schema::{Culprit, FailureReport, Order, Race, Sanitised, TestReport};
+use crate::report::{Culprit, FailureReport, Order, Race, Sanitised, TestReport, id};
 
 /// Returns the tests that have a role in a dependence. `names` are the names of the numbered tests.
 fn order(found: &Dependence, names: &[impl AsRef<str>]) -> Order {

@@ -140,8 +140,7 @@ mod tests {
     use nondex_core::Family;
 
     use super::*;
-    use crate::report::schema::Scheduled;
-    use crate::report::{FailureReport, Verdict};
+    use crate::report::{FailureReport, Scheduled, Verdict};
 
     fn broken(message: &str, outcome: Outcome) -> TestReport {
         TestReport {

@@ -3,8 +3,7 @@
 use nondex_core::{NetworkMode, RunSpec};
 
 use super::basis::Basis;
-use crate::judge::prerequisite;
-use crate::judge::{Evidence, Explanation, FailedOperation, Policy};
+use crate::judge::{Evidence, Explanation, FailedOperation, Policy, prerequisite};
 use crate::report::schema::{NetworkEvent, Sanitised, TestReport, Verdict};
 
 /// Maximum number of operations that the report of a test lists.

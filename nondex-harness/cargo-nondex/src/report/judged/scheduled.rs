@@ -7,8 +7,7 @@ use crate::judge::conclusion::Dependence;
 use crate::judge::culprit::Group;
 use crate::judge::{Conclusion, Evidence, Question, Run, systematic};
 use crate::report::schema::{Line, Scheduled, Schedules, WaitReport};
-use crate::report::trace;
-use crate::report::workspace::Workspace;
+use crate::report::{Workspace, trace};
 
 /// Returns the number of schedules with few preemptions, if the test passed under all of them.
 pub(super) fn verified(question: Question<'_>) -> Option<Schedules> {
