@@ -111,9 +111,14 @@ pub struct Judgement {
 }
 
 impl Judgement {
+    /// Returns a judgement that follows from the runs together with other tests.
+    pub const fn together(conclusion: Conclusion) -> Self {
+        Judgement { conclusion, from_alone: false, interference: None, is_provisional: false }
+    }
+
     /// Returns a judgement that later runs may change.
-    pub const fn provisional(conclusion: Conclusion) -> Self {
-        Judgement { conclusion, from_alone: false, interference: None, is_provisional: true }
+    pub fn provisional(conclusion: Conclusion) -> Self {
+        Judgement { is_provisional: true, ..Judgement::together(conclusion) }
     }
 }
 
@@ -289,12 +294,7 @@ fn judge(test: &str, options: &Options, runs: &Runs) -> Result<Judgement, Missin
     };
     if !(runs.is_shared || runs.draw()) || !(is_doubtful(&together) || is_contradicted()) {
         patiently(options.timeout, &runs.together, || alone::measure(&together, question))?;
-        return Ok(Judgement {
-            conclusion: together,
-            from_alone: false,
-            interference: None,
-            is_provisional: false,
-        });
+        return Ok(Judgement::together(together));
     }
     let alone = || alone::judge(test, options, runs, together);
     patiently(options.timeout, &runs.alone, alone).map_err(|missing| {

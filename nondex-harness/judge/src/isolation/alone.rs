@@ -45,15 +45,9 @@ pub(super) fn judge(
     let options = &*threads::known(Question::new(test, options, &runs.together));
     let question = Question::new(test, options, &runs.alone);
     let clean = question.clean_spec();
-    let as_together = |conclusion| Judgement {
-        conclusion,
-        from_alone: false,
-        interference: None,
-        is_provisional: false,
-    };
     if together == Conclusion::Broken && !runs.alone.repeat(&clean, 1)?[0].passed() {
         // A failing run alone agrees with all the others.
-        return Ok(as_together(together));
+        return Ok(Judgement::together(together));
     }
     // A test that fails at fixed addresses may pass at those of a natural run.
     let failed = runs.together.of(&clean).first().is_some_and(|run| !run.passed());
@@ -62,7 +56,7 @@ pub(super) fn judge(
         && runs.alone.repeat(&clean, SAME)?.iter().all(|run| !run.passed())
     {
         // Other tests are not the reason; files of earlier runs are more likely.
-        return Ok(as_together(together));
+        return Ok(Judgement::together(together));
     }
     // The culprits are unconfirmed because the budget is spent. It is spent for runs alone too.
     if let Conclusion::Dependent(dependence) = &together
@@ -70,7 +64,7 @@ pub(super) fn judge(
         && runs.together.contradiction(options.is_scheduled()).is_none()
         && is_same_alone(dependence, &clean, &runs.alone)?
     {
-        return Ok(as_together(together));
+        return Ok(Judgement::together(together));
     }
     let mut conclusion = plan::judge(question)?;
     if matches!(conclusion, Conclusion::Stable | Conclusion::Latent(_) | Conclusion::Broken) {
@@ -78,7 +72,7 @@ pub(super) fn judge(
         if let Conclusion::Dependent(dependence) = &together
             && is_same_alone(dependence, &clean, &runs.alone)?
         {
-            return Ok(as_together(together));
+            return Ok(Judgement::together(together));
         }
         // A few runs may agree by chance.
         let contradiction = runs.together.contradiction(options.is_scheduled());

@@ -60,13 +60,7 @@ impl Workload for Simulated {
         Ok(stable())
     }
 
-    fn run(
-        &self,
-        test: usize,
-        _spec: &RunSpec,
-        _limits: RunLimits,
-        _setting: Setting,
-    ) -> Result<Run, Unmade> {
+    fn run(&self, test: usize, _: &RunSpec, _: RunLimits, _: Setting) -> Result<Run, Unmade> {
         // Panic in the second run of the test, so that there is a first one that must not be lost.
         if self.runs.fetch_add(1, Ordering::Relaxed) > 0 {
             self.panic_at(test, Panics::Run);
@@ -92,7 +86,7 @@ fn need_runs(runs: &Runs, number: usize) -> Result<(), Need> {
 
 /// Returns the judgement of a test with all its runs.
 fn stable() -> Judgement {
-    Judgement { is_provisional: false, ..Judgement::provisional(Conclusion::Stable) }
+    Judgement::together(Conclusion::Stable)
 }
 
 /// Runs the executor without a budget.
@@ -165,13 +159,7 @@ fn a_test_that_asks_for_no_run_is_not_waited_for() {
         fn conclude(&self, _test: usize, _runs: &Runs) -> Result<Judgement, Need> {
             Err(Need::Runs(Missing::new(Vec::new())))
         }
-        fn run(
-            &self,
-            _test: usize,
-            _spec: &RunSpec,
-            _limits: RunLimits,
-            _setting: Setting,
-        ) -> Result<Run, Unmade> {
+        fn run(&self, _: usize, _: &RunSpec, _: RunLimits, _: Setting) -> Result<Run, Unmade> {
             Err(Unmade::Stopped)
         }
         fn judged(&self, _test: usize, _runs: &Runs, _judgement: &Judgement) {}
@@ -205,13 +193,7 @@ impl Workload for Needing<'_> {
         Ok(Judgement::provisional(Conclusion::Stable))
     }
 
-    fn run(
-        &self,
-        _test: usize,
-        _spec: &RunSpec,
-        _limits: RunLimits,
-        _setting: Setting,
-    ) -> Result<Run, Unmade> {
+    fn run(&self, _: usize, _: &RunSpec, _: RunLimits, _: Setting) -> Result<Run, Unmade> {
         Ok(simulation::run(true, [1]))
     }
 
@@ -315,13 +297,7 @@ impl Workload for Long {
         Ok(Judgement::provisional(Conclusion::Stable))
     }
 
-    fn run(
-        &self,
-        test: usize,
-        _spec: &RunSpec,
-        _limits: RunLimits,
-        setting: Setting,
-    ) -> Result<Run, Unmade> {
+    fn run(&self, test: usize, _: &RunSpec, _: RunLimits, setting: Setting) -> Result<Run, Unmade> {
         let under_way = self.under_way[test].fetch_add(1, Ordering::SeqCst) + 1;
         let is_confined = setting == Setting::Confined;
         self.confined.fetch_add(is_confined.into(), Ordering::SeqCst);
@@ -422,13 +398,7 @@ impl Workload for Exploring {
         Ok(Judgement::provisional(Conclusion::Stable))
     }
 
-    fn run(
-        &self,
-        test: usize,
-        _spec: &RunSpec,
-        _limits: RunLimits,
-        _setting: Setting,
-    ) -> Result<Run, Unmade> {
+    fn run(&self, test: usize, _: &RunSpec, _: RunLimits, _: Setting) -> Result<Run, Unmade> {
         self.runs.lock().unwrap().push(test);
         Ok(Run { took: Duration::from_millis(self.took[test]), ..simulation::run(true, [1]) })
     }

@@ -36,9 +36,7 @@ fn judged_with(options: &Options, test: impl FnMut(&RunSpec) -> Run) -> TestRepo
     let (conclusion, evidence) = simulate(options, test);
     let mut runs = Runs::new(true, false);
     runs.together = evidence;
-    let judgement =
-        Judgement { conclusion, from_alone: false, interference: None, is_provisional: false };
-    reported(options, &runs, Some(&judgement))
+    reported(options, &runs, Some(&Judgement::together(conclusion)))
 }
 
 fn reported(options: &Options, runs: &Runs, judgement: Option<&Judgement>) -> TestReport {
@@ -165,12 +163,7 @@ fn a_test_that_fails_by_chance_names_the_source_and_no_doubt_about_a_replay() {
         let run = Run { sources, schedule: Some(schedule), ..run(passes, [1]) };
         runs.together.add(clean.clone(), run);
     }
-    let judgement = Judgement {
-        conclusion: Conclusion::NonDeterministic { spec: Box::new(clean) },
-        from_alone: false,
-        interference: None,
-        is_provisional: false,
-    };
+    let judgement = Judgement::together(Conclusion::NonDeterministic { spec: Box::new(clean) });
     let report = reported(&options, &runs, Some(&judgement));
     assert_eq!(report.verdict, Verdict::NonDeterministic);
     assert!(report.scheduled.as_ref().is_some_and(|scheduled| scheduled.outside > 0));
@@ -299,12 +292,7 @@ fn what_searches_a_cause_looks_in_the_targets_of_the_run() {
     let by_chance = Run { sources: vec![nondex_core::Source::Date], ..failing("by chance", [1]) };
     runs.together.add(RunSpec::clean("t"), by_chance);
     runs.plain = Some(PlainBuild::Runs([1, 3]));
-    let judgement = Judgement {
-        conclusion: Conclusion::Flaky,
-        from_alone: false,
-        interference: None,
-        is_provisional: false,
-    };
+    let judgement = Judgement::together(Conclusion::Flaky);
     let flaky = reported(&options, &runs, Some(&judgement));
     assert_eq!(flaky.notes[0], "`cargo nondex --workspace -E 'test(=t)'` searches the cause");
     let source = flaky.notes.last().unwrap();
@@ -313,12 +301,7 @@ fn what_searches_a_cause_looks_in_the_targets_of_the_run() {
 
 #[test]
 fn the_note_on_a_plain_build_uses_the_output_of_the_failing_run() {
-    let judgement = Judgement {
-        conclusion: Conclusion::Broken,
-        from_alone: false,
-        interference: None,
-        is_provisional: false,
-    };
+    let judgement = Judgement::together(Conclusion::Broken);
     for (output, is_named) in [("error[E0460]: found possibly newer `std`", true), ("", false)] {
         let refused = Run { output: Some(output.to_owned()), ..failing("docs fail", []) };
         let mut runs = Runs::new(true, false);
@@ -332,12 +315,7 @@ fn the_note_on_a_plain_build_uses_the_output_of_the_failing_run() {
 
 #[test]
 fn a_flaky_test_that_no_seed_can_change_is_flaky_for_an_unknown_reason() {
-    let judgement = Judgement {
-        conclusion: Conclusion::Flaky,
-        from_alone: false,
-        interference: None,
-        is_provisional: false,
-    };
+    let judgement = Judgement::together(Conclusion::Flaky);
     for (points, is_searched) in [(vec![], true), (vec![1], false)] {
         let mut runs = Runs::new(true, false);
         for _ in 0..2 {
