@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use nondex_core::{Family, Level, Outcome, PointRecord, RunSpec, Site};
+use nondex_core::{Family, Frame, Level, Outcome, PointRecord, RunSpec, Site};
 
 use super::conclusion::Conclusion;
 use super::equivalence::is_made;
@@ -23,6 +23,11 @@ pub fn site(line: u32) -> Site {
         line,
         column: 5,
     }
+}
+
+/// Returns a frame of a stack.
+pub fn frame(function: &str, file: &str, line: u32) -> Frame {
+    Frame { function: function.to_owned(), file: file.to_owned(), line }
 }
 
 /// Returns a point that was reached often, with so many elements that no two seeds agree on their

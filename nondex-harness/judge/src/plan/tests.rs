@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::exploration::{MAX_HANGS, MAX_REQUESTED};
 use crate::patience::LONGER;
 use crate::simulation::{
-    made, options, point, run, runs_at, simulate, simulate_limited, simulate_within, site,
+    frame, made, options, point, run, runs_at, simulate, simulate_limited, simulate_within, site,
 };
 
 fn dependence(conclusion: Conclusion) -> Dependence {
@@ -276,11 +276,7 @@ fn a_culprit_is_traced_once() {
         if !spec.trace.is_empty() {
             traced.push(spec.trace.clone());
             let mut points = run.points.to_vec();
-            points[1].stack = vec![nondex_core::Frame {
-                function: "mine".into(),
-                file: "src/mine.rs".into(),
-                line: 7,
-            }];
+            points[1].stack = vec![frame("mine", "src/mine.rs", 7)];
             run.points = points.into();
         }
         run

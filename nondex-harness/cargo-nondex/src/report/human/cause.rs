@@ -300,9 +300,10 @@ mod tests {
 
     use anstream::adapter::strip_str;
     use camino::Utf8Path;
-    use nondex_core::{Caller, Kind, Site};
+    use nondex_core::Kind;
 
     use super::*;
+    use crate::report::human::interleaving::tests::suspect;
     use crate::report::human::{Sources, render, render_test};
     use crate::report::schema::tests::report;
     use crate::report::schema::{Scheduled, Timing, Verdict, WaitReport};
@@ -318,10 +319,8 @@ mod tests {
             operation: operation.to_owned(),
             ..WaitReport::default()
         };
-        let suspect = |model: &Model, family| {
-            let caller = Caller { file: "src/lib.rs", line: 94, column: 0 };
-            Culprit { kind: Kind::Random, ..Culprit::new(&Site::new(model, family, caller)) }
-        };
+        let suspect =
+            |model: &Model, family| Culprit { kind: Kind::Random, ..suspect(model, family, 94) };
         let delay =
             Culprit { kind: Kind::Extend, ..suspect(&model::CONDVAR_WAIT_TIMEOUT, Family::Time) };
         for reason in [None, Some(Timing::Race)] {
@@ -350,11 +349,10 @@ mod tests {
 
     #[test]
     fn a_deadlock_that_a_clock_decides_has_the_line_that_reads_it() {
-        let caller = Caller { file: "src/lib.rs", line: 217, column: 0 };
         let clock = Culprit {
             confirmed: true,
             kind: Kind::Random,
-            ..Culprit::new(&Site::new(&model::INSTANT_NOW, Family::Time, caller))
+            ..suspect(&model::INSTANT_NOW, Family::Time, 217)
         };
         let wait = |operation: &str, line| WaitReport {
             thread: "0.1".to_owned(),
@@ -396,11 +394,7 @@ mod tests {
                 site: Some(format!("stack:{name}")),
                 user_file: user_line.map(|_| "tests/it.rs".to_owned()),
                 user_line,
-                ..Culprit::new(&Site::new(
-                    &model::THREAD_SPAWN,
-                    Family::Schedule,
-                    Caller { file: "src/lib.rs", line, column: 0 },
-                ))
+                ..suspect(&model::THREAD_SPAWN, Family::Schedule, line)
             }],
             ..TestReport::new("shop", "shop", name)
         };
@@ -421,11 +415,7 @@ mod tests {
         let delayed = |name: &str, end: Option<&str>| TestReport {
             verdict: Verdict::NonDeterministic,
             reason: Some(Timing::Race),
-            culprits: vec![Culprit::new(&Site::new(
-                &model::THREAD_SPAWN,
-                Family::Schedule,
-                Caller { file: "src/lib.rs", line: 15, column: 0 },
-            ))],
+            culprits: vec![suspect(&model::THREAD_SPAWN, Family::Schedule, 15)],
             scheduled: Some(Scheduled { end: end.map(str::to_owned), ..Scheduled::default() }),
             ..TestReport::new("shop", "shop", name)
         };
@@ -445,11 +435,7 @@ mod tests {
             delay_level: Some(level),
             culprits: vec![Culprit {
                 confirmed: true,
-                ..Culprit::new(&Site::new(
-                    &model::THREAD_SPAWN,
-                    Family::Schedule,
-                    Caller { file: "src/lib.rs", line: 15, column: 0 },
-                ))
+                ..suspect(&model::THREAD_SPAWN, Family::Schedule, 15)
             }],
             ..TestReport::new("shop", "shop", name)
         };
@@ -461,7 +447,6 @@ mod tests {
 
     #[test]
     fn many_pieces_of_advice_on_delays_name_a_line_without_its_source() {
-        let caller = |line| Caller { file: "src/lib.rs", line, column: 0 };
         let delayed = |name: &str, line, level| TestReport {
             verdict: Verdict::NonDeterministic,
             reason: Some(Timing::Race),
@@ -469,7 +454,7 @@ mod tests {
             delay_level: Some(level),
             culprits: vec![Culprit {
                 confirmed: true,
-                ..Culprit::new(&Site::new(&model::THREAD_SPAWN, Family::Schedule, caller(line)))
+                ..suspect(&model::THREAD_SPAWN, Family::Schedule, line)
             }],
             ..TestReport::new("shop", "shop", name)
         };

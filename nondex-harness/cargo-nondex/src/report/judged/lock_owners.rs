@@ -112,28 +112,23 @@ fn path_of(trace: &Trace, thread: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use nondex_core::{Frame, TracedStack, TracedThread};
+    use nondex_core::{TracedStack, TracedThread};
 
     use super::*;
+    use crate::judge::simulation::frame;
 
     /// An operation on a lock: thread, line, operation, address, value read and value written.
     type Of<'a> = (u64, u32, &'a str, u64, Option<u64>, Option<u64>);
 
     /// Creates a trace of operations of two threads.
     fn trace(operations: &[Of<'_>]) -> Trace {
-        let stack = |&(_, line, ..): &Of<'_>| {
-            let frame = |function: &str, file: &str| Frame {
-                function: function.to_owned(),
-                file: file.to_owned(),
-                line,
-            };
-            TracedStack {
-                addresses: Vec::new(),
-                frames: vec![
-                    frame("std::sync::poison::mutex::Mutex<T>::lock", "library/std/src/sync.rs"),
-                    frame("app::take", "app-1.0.0/src/lib.rs"),
-                ],
-            }
+        let lock = "std::sync::poison::mutex::Mutex<T>::lock";
+        let stack = |&(_, line, ..): &Of<'_>| TracedStack {
+            addresses: Vec::new(),
+            frames: vec![
+                frame(lock, "library/std/src/sync.rs", line),
+                frame("app::take", "app-1.0.0/src/lib.rs", line),
+            ],
         };
         let done = operations.iter().enumerate().map(|(stack, &operation)| {
             let (thread, _, operation, address, found, left) = operation;

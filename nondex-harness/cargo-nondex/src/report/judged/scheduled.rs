@@ -194,16 +194,12 @@ mod tests {
     use nondex_core::{TracedOperation, TracedStack, TracedThread};
 
     use super::*;
+    use crate::judge::simulation::frame;
 
     #[test]
     fn the_call_of_std_that_the_users_own_code_made_is_named() {
-        let frame = |function: &str, file: &str| Frame {
-            function: function.to_owned(),
-            file: file.to_owned(),
-            line: 1,
-        };
-        let std = |function| frame(function, "library/std/src/x.rs");
-        let user = frame("app::take", "src/lib.rs");
+        let std = |function| frame(function, "library/std/src/x.rs", 1);
+        let user = frame("app::take", "src/lib.rs", 1);
         let start = std("core::ops::function::FnOnce::call_once");
         for (calls, expected) in [
             (
@@ -262,11 +258,6 @@ mod tests {
     #[test]
     fn a_task_waits_in_the_line_that_its_thread_ran_last() {
         let workspace = Workspace::new(env!("CARGO_MANIFEST_DIR").into());
-        let frame = |function: &str, file: &str, line| Frame {
-            function: function.to_owned(),
-            file: file.to_owned(),
-            line,
-        };
         let executor = |function| frame(function, "tokio-1.0.0/src/park.rs", 1);
         let user = |line| frame("app::runs", "src/lib.rs", line);
         let stacks = [

@@ -49,13 +49,7 @@ impl Workload for Limited {
         true
     }
 
-    fn run(
-        &self,
-        test: usize,
-        _spec: &RunSpec,
-        _limits: RunLimits,
-        _setting: Setting,
-    ) -> Result<Run, Unmade> {
+    fn run(&self, test: usize, _: &RunSpec, _: RunLimits, _: Setting) -> Result<Run, Unmade> {
         let running = {
             let mut running = self.running.lock().unwrap();
             running.push(test);

@@ -33,13 +33,7 @@ impl Workload for Failing<'_> {
         self.compared.lock().unwrap().extend(tests);
     }
 
-    fn run(
-        &self,
-        test: usize,
-        _spec: &RunSpec,
-        _limits: RunLimits,
-        _setting: Setting,
-    ) -> Result<Run, Unmade> {
+    fn run(&self, test: usize, _: &RunSpec, _: RunLimits, _: Setting) -> Result<Run, Unmade> {
         self.begun.lock().unwrap().push(test);
         // The run takes time, so further runs of a test come after the first runs of the others.
         let took = Duration::from_millis(1);

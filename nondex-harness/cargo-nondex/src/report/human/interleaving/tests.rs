@@ -1,6 +1,6 @@
 //! Tests of the text about an interleaving.
 
-use nondex_core::{Caller, Outcome, Site, model};
+use nondex_core::{Caller, Model, Outcome, Site, model};
 
 use super::*;
 use crate::report::human::{Severity, Sources, View, Walk, fixes};
@@ -20,16 +20,17 @@ fn step(what: &str, line: Option<u32>, delay_ns: Option<u64>) -> LaneStepReport 
     }
 }
 
+/// Returns a suspected call of this family at a line of `src/lib.rs`.
+pub(in crate::report::human) fn suspect(model: &Model, family: Family, line: u32) -> Culprit {
+    Culprit::new(&Site::new(model, family, Caller { file: "src/lib.rs", line, column: 0 }))
+}
+
 /// Returns a culprit that delays the second thread at a line of `src/lib.rs`, by `by` nanoseconds.
 pub(in crate::report::human) fn delayed(line: u32, by: u64) -> Culprit {
     Culprit {
         call: Some(CallReport { thread: "0.1".to_owned(), ordinal: 0, of: 1 }),
         number: Some(NumberReport { base: 0, value: by }),
-        ..Culprit::new(&Site::new(
-            &model::THREAD_SPAWN,
-            Family::Schedule,
-            Caller { file: "src/lib.rs", line, column: 0 },
-        ))
+        ..suspect(&model::THREAD_SPAWN, Family::Schedule, line)
     }
 }
 

@@ -3,9 +3,10 @@
 use std::fs;
 
 use camino::Utf8PathBuf;
-use nondex_core::{Family, Frame, Site, TracedOperation, TracedStack, TracedThread};
+use nondex_core::{Family, Site, TracedOperation, TracedStack, TracedThread};
 
 use super::*;
+use crate::judge::simulation::frame;
 use crate::report::schema::CallReport;
 
 /// Creates a workspace with one file.
@@ -20,19 +21,12 @@ fn workspace() -> (tempfile::TempDir, Workspace) {
 /// Creates a trace of two threads. Each operation has its thread, the user's line, the function
 /// called there, and the operation itself.
 fn trace(operations: &[(u64, u32, &str, TracedOperation)]) -> Trace {
-    let stacks = operations.iter().map(|(_, line, function, _)| {
-        let frame = |function: &str, file: &str, line| Frame {
-            function: function.to_owned(),
-            file: file.to_owned(),
-            line,
-        };
-        TracedStack {
-            addresses: Vec::new(),
-            frames: vec![
-                frame(function, "library/std/src/sync.rs", 1),
-                frame("app::test", "src/lib.rs", *line),
-            ],
-        }
+    let stacks = operations.iter().map(|(_, line, function, _)| TracedStack {
+        addresses: Vec::new(),
+        frames: vec![
+            frame(function, "library/std/src/sync.rs", 1),
+            frame("app::test", "src/lib.rs", *line),
+        ],
     });
     let traced =
         operations.iter().enumerate().map(|(stack, (thread, _, _, operation))| TracedOperation {
