@@ -42,6 +42,9 @@ pub unsafe fn begin(variables: Words) {
         }
     }
     own::set_initialized();
+    if let Some(context) = context.filter(|context| context.spec().is_process) {
+        schedule::begin(context.spec(), &context.spec().test);
+    }
 }
 
 /// Sets up the observation of this program's operations, for the run of `context`.

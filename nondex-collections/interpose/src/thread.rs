@@ -116,7 +116,7 @@ static IS_OF_LIBTEST: AtomicBool = AtomicBool::new(false);
 /// Reads the arguments of the process before `main`.
 #[expect(clippy::disallowed_methods, reason = "called before `main`")]
 pub(crate) fn read_arguments(context: &Context) {
-    if !context.spec().is_scheduled() {
+    if !context.spec().is_scheduled() || context.spec().is_process {
         return;
     }
     let is_one = |name: &str| ::std::env::var_os(name).is_some_and(|number| number == "1");

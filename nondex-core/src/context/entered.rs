@@ -168,11 +168,17 @@ pub fn end_process() {
     }
 }
 
-/// Names the main thread of a test's child process after the process.
+/// Names the main thread of a test's child process after the process. If the process itself is the
+/// test, its main thread is the test's thread.
 pub(super) fn enter_main(context: &Arc<Context>) {
-    if !context.process.is_empty() {
+    let is_child = !context.process.is_empty();
+    if is_child || context.spec.is_process {
         let test = Arc::clone(&context.test);
-        let path = Text::from(context.process.as_str());
+        let path = if is_child {
+            Text::from(context.process.as_str())
+        } else {
+            context.test_thread(&test)
+        };
         let state = ThreadState::new(Arc::clone(context), test, path);
         end::keep(end_thread);
         let _ = SLOT.try_with(|slot| slot.replace(Slot::Active(hidden::boxed(state))));

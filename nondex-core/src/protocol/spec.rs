@@ -75,6 +75,9 @@ pub struct RunSpec {
     /// Number of the processor that the threads of the test share while they are scheduled. Without
     /// it, they share that of the first thread. It affects only how long the run takes.
     pub processor: Option<u32>,
+    /// Whether the process is the test, from its start to its exit. No harness of this tool reports
+    /// when the test begins and ends.
+    pub is_process: bool,
 }
 
 json::object!(strict RunSpec {
@@ -92,6 +95,7 @@ json::object!(strict RunSpec {
     cover = optional,
     writes = optional,
     processor = optional,
+    is_process as "process" = optional,
 });
 
 impl RunSpec {
@@ -117,6 +121,7 @@ impl RunSpec {
             cover: false,
             writes: false,
             processor: None,
+            is_process: false,
         }
     }
 

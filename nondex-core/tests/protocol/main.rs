@@ -113,7 +113,7 @@ fn the_names_of_the_protocol_are_these() {
         r#""thread":"0","ordinal":1,"choice":{"ranks":[1,0]}}]}},"#,
         r#""models_off":["m"],"record":"r","trace":[$site],"#,
         r#""network":{"block":["h"]},"preload":"p","#,
-        r#""observe":[{"operation":"bind","error":"EACCES"}]}"#,
+        r#""observe":[{"operation":"bind","error":"EACCES"}],"process":true}"#,
     )
     .replace("$site", site);
     assert_eq!(RunSpec::from_json(&spec).unwrap().to_json(), spec);

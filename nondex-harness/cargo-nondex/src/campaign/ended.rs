@@ -75,6 +75,11 @@ impl Ended {
                 });
             }
             let mut is_after_panic = false;
+            let schedule = folded.schedule.as_ref();
+            if folded.outcome.passed() && schedule.is_some_and(|schedule| schedule.end.is_some()) {
+                // A doctest that must panic passes with the exit code of a panic.
+                folded.outcome = Outcome::Failed;
+            }
             let passed = folded.outcome.passed();
             let output = || self.output.to_text();
             let is_written = passed && !self.output.is_empty();
@@ -183,13 +188,10 @@ pub const fn outcome(harness: Harness, end: End) -> Option<Outcome> {
         (_, End::Stopped) => return None,
         (_, End::TimedOut) => Outcome::TimedOut,
         (_, End::Signalled(signal)) => Outcome::Signalled(signal),
-        (
-            Harness::Libtest | Harness::Serial | Harness::Opaque | Harness::Doctest,
-            End::Exited(0),
-        ) => Outcome::Passed,
-        (Harness::Libtest | Harness::Serial | Harness::Doctest, End::Exited(PANICKED)) => {
-            Outcome::Failed
-        }
+        (Harness::Nondex, End::Exited(code)) => Outcome::Exited(code),
+        (_, End::Exited(0)) => Outcome::Passed,
+        (Harness::Opaque, End::Exited(code)) => Outcome::Exited(code),
+        (_, End::Exited(PANICKED)) => Outcome::Failed,
         (_, End::Exited(code)) => Outcome::Exited(code),
     })
 }

@@ -92,8 +92,11 @@ fn suite(mut binary: TestBinary, workspace_root: &Utf8Path, mode: Mode) -> Resul
         let output = output_of(&binary, &[&terse[..], &[ONE_THREAD]].concat())?;
         Ok(output.and_then(|text| from_terse(&text)).is_some_and(|(tests, _)| tests == all))
     };
-    binary.harness =
-        if mode == Mode::Program && takes_threads()? { Harness::Serial } else { Harness::Libtest };
+    binary.harness = match mode {
+        Mode::Program if takes_threads()? => Harness::Serial,
+        Mode::Program => Harness::Pooled,
+        _ => Harness::Libtest,
+    };
     let (ignored, _) = output_of(&binary, &[&terse[..], &["--ignored"]].concat())?
         .and_then(|text| from_terse(&text))
         .unwrap_or_default();

@@ -22,18 +22,26 @@ const OURS: &str = "nondex";
 pub enum Harness {
     /// This tool's harness. It lists tests as JSON with file and line, and records each outcome.
     Nondex,
-    /// Another harness that implements libtest's protocol. The outcome is the exit code (0 passed,
-    /// 101 failed).
+    /// libtest, or another harness that implements its protocol, where nothing is known about its
+    /// threads. The outcome is the exit code (0 passed, 101 failed).
     Libtest,
-    /// Another harness, of a target with `harness = false`, that also accepts libtest's
-    /// `--test-threads`. With one thread, it runs its test on the main thread. With more, chance
-    /// decides which thread runs a test.
+    /// Like `Libtest`, of a target with `harness = false`. Any thread may run the test.
+    Pooled,
+    /// Like `Pooled`, if the harness also accepts libtest's `--test-threads`. With one thread, it
+    /// runs its test on the main thread.
     Serial,
     /// Any other program. It counts as one test with the name of its target, and passes with exit
     /// code 0.
     Opaque,
     /// No harness: each test is a separate program, whose exit code is the outcome.
     Doctest,
+}
+
+impl Harness {
+    /// Returns whether a process runs one test from its start to its exit.
+    pub const fn is_process(self) -> bool {
+        matches!(self, Harness::Pooled | Harness::Serial | Harness::Opaque | Harness::Doctest)
+    }
 }
 
 /// Built test executable, and how cargo would start it.

@@ -27,13 +27,17 @@ pub fn without_backtraces(command: &mut Command) {
 pub fn command(binary: &TestBinary, test: &TestCase, spec: Option<RunSpec>) -> Command {
     let mut command = program(binary, binary.executable_of(test));
     match binary.harness {
-        Harness::Nondex | Harness::Libtest | Harness::Serial => {
+        Harness::Nondex | Harness::Libtest | Harness::Pooled | Harness::Serial => {
             let is_serial = binary.harness == Harness::Serial;
             command.args(arguments(test, is_serial.then_some(ONE_THREAD)));
         }
         Harness::Opaque | Harness::Doctest => {}
     }
-    let spec = spec.map(|spec| RunSpec { preload: binary.preload.clone().map(Into::into), ..spec });
+    let spec = spec.map(|spec| RunSpec {
+        preload: binary.preload.clone().map(Into::into),
+        is_process: binary.harness.is_process(),
+        ..spec
+    });
     command.envs(spec.map(|spec| (SPEC_VARIABLE, in_variable(&spec))));
     command
 }

@@ -4,7 +4,7 @@ use camino::Utf8Path;
 
 use crate::project::DocPlace;
 use crate::report::TestReport;
-use crate::report::schema::NetworkEvent;
+use crate::report::schema::{Line, NetworkEvent};
 
 /// Replaces places in the program generated from a doctest by those in the source.
 pub(super) fn in_source(report: &mut TestReport, place: &DocPlace, root: &Utf8Path) {
@@ -16,14 +16,30 @@ pub(super) fn in_source(report: &mut TestReport, place: &DocPlace, root: &Utf8Pa
             }
         }
     };
-    if let Some(failed) = report.interleaving.as_mut().and_then(|found| found.failed.as_mut()) {
-        find(&mut failed.file, &mut failed.line, None);
-    }
+    let find_line = |place: &mut Option<Line>| {
+        if let Some(place) = place {
+            find(&mut place.file, &mut place.line, None);
+        }
+    };
     let find_known = |file: &mut Option<String>, line: &mut Option<u32>| {
         if let (Some(file), Some(line)) = (file, line) {
             find(file, line, None);
         }
     };
+    if let Some(found) = &mut report.interleaving {
+        find_line(&mut found.failed);
+        for step in &mut found.steps {
+            find_known(&mut step.file, &mut step.line);
+        }
+    }
+    for wait in report.scheduled.iter_mut().flat_map(|scheduled| &mut scheduled.waits) {
+        find_known(&mut wait.file, &mut wait.line);
+        find_line(&mut wait.caller);
+        find_line(&mut wait.last);
+        if let Some(cause) = &mut wait.cause {
+            find_known(&mut cause.file, &mut cause.line);
+        }
+    }
     for failure in &mut report.failures {
         find_known(&mut failure.file, &mut failure.line);
     }
@@ -33,10 +49,6 @@ pub(super) fn in_source(report: &mut TestReport, place: &DocPlace, root: &Utf8Pa
     let events = |events: &mut [NetworkEvent]| {
         for event in events {
             find_known(&mut event.file, &mut event.line);
-            // No harness marks the program's first thread as the test's own.
-            if let Some(below) = event.thread.strip_prefix('?') {
-                event.thread = format!("0{below}");
-            }
         }
     };
     events(&mut report.network);
@@ -58,6 +70,7 @@ pub(super) fn in_source(report: &mut TestReport, place: &DocPlace, root: &Utf8Pa
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::schema::{Scheduled, WaitReport};
     use crate::report::{Culprit, FailureReport};
     use nondex_core::{Family, Outcome, Site};
 
@@ -80,9 +93,17 @@ mod tests {
         report.network.push(NetworkEvent {
             file: Some("src/lib.rs".to_owned()),
             line: Some(4),
-            thread: "?.1".to_owned(),
             ..NetworkEvent::default()
         });
+        let place = || Some(Line { file: file(), line: 7 });
+        let wait = WaitReport {
+            file: Some(file()),
+            line: Some(2),
+            caller: place(),
+            last: place(),
+            ..WaitReport::default()
+        };
+        report.scheduled = Some(Scheduled { waits: vec![wait], ..Scheduled::default() });
         report.culprits.push(Culprit {
             user_file: Some(file()),
             user_line: Some(6),
@@ -94,7 +115,9 @@ mod tests {
         assert_eq!(failure.file.as_deref(), Some("src/lib.rs"));
         assert_eq!(failure.line, Some(14));
         assert_eq!(report.network[0].line, Some(4), "it is in the library");
-        assert_eq!(report.network[0].thread, "0.1");
+        let wait = &report.scheduled.as_ref().unwrap().waits[0];
+        let expected = Some(Line { file: "src/lib.rs".to_owned(), line: 17 });
+        assert_eq!((wait.line, &wait.caller, &wait.last), (Some(12), &expected, &expected));
         let culprit = &report.culprits[0];
         assert_eq!((culprit.file.as_str(), culprit.line, culprit.column), ("src/lib.rs", 13, 5));
         assert_eq!(culprit.user_line, Some(16));
