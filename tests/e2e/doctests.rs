@@ -39,6 +39,7 @@ fn doctests_are_listed_and_selected_as_tests_are() {
             "fails (line 24",
             "fails (line 28",
             "online (line 48",
+            "races (line 64",
             "returns (line 53",
             "returns (line 59",
             "two (line 8",
@@ -88,7 +89,7 @@ fn plain_outcomes(project: &Fixture) -> BTreeMap<String, bool> {
 fn doctests_are_judged_as_tests_are() {
     let project = Fixture::new("doctests");
     let junit = project.path("junit.xml");
-    let run = Nondex::run_in(&project.path("")).args(["--seeds", "5", "--network", "block"]);
+    let run = Nondex::run_in(&project.path("")).args(["--seeds", "6", "--network", "block"]);
     let output = run.arg("--junit").arg(&junit).run();
     let report = output.expect(ExitCode::Found).report();
 
@@ -129,6 +130,15 @@ fn doctests_are_judged_as_tests_are() {
     let broken = &test(&report, "older/src/lib.rs - returns (line 59)").failures[0];
     assert_eq!(broken.line, Some(project.line(OLDER, "broken")));
 
+    let races = test(&report, "older/src/lib.rs - races (line 64)");
+    assert_eq!(races.verdict, Verdict::NonDeterministic, "{races:#?}");
+    let steps = &races.interleaving.as_ref().unwrap().steps;
+    for mark in ["seen", "lost"] {
+        let line = Some(project.line(OLDER, mark));
+        let is_shown = |file: &Option<String>| file.as_deref() == Some(OLDER);
+        assert!(steps.iter().any(|step| is_shown(&step.file) && step.line == line), "{steps:#?}");
+    }
+
     let online = test(&report, "older/src/lib.rs - online (line 48)");
     assert_eq!(online.verdict, Verdict::Network);
     assert_eq!(online.hosts, ["192.0.2.1"]);
@@ -150,19 +160,27 @@ fn doctests_are_judged_as_tests_are() {
 }
 
 /// Asserts that the same doctests ran as with plain `cargo test`, and that the broken ones are
-/// those that fail there. Doctests that depend on an order or on the network are not compared.
+/// those that fail there. Doctests that depend on an order, on threads or on the network are not
+/// compared.
 fn expect_as_plain_build(report: &Report, project: &Fixture) {
     let tests = report.tests.iter().filter(|test| {
         let is_open = matches!(
             test.verdict,
-            Verdict::ImplementationDependent | Verdict::Network | Verdict::NotRun
+            Verdict::ImplementationDependent
+                | Verdict::NonDeterministic
+                | Verdict::Network
+                | Verdict::NotRun
         );
         test.binary.contains("::doc/") && !is_open
     });
     let judged: BTreeMap<String, bool> =
         tests.map(|test| (test.name.clone(), test.verdict != Verdict::Broken)).collect();
     let mut plain = plain_outcomes(project);
-    for open in ["older/src/lib.rs - two (line 8)", "newer/src/lib.rs - Words::ordered (line 13)"] {
+    for open in [
+        "older/src/lib.rs - two (line 8)",
+        "older/src/lib.rs - races (line 64)",
+        "newer/src/lib.rs - Words::ordered (line 13)",
+    ] {
         assert!(plain.remove(open).is_some(), "{open}: {plain:?}");
     }
     assert_eq!(judged, plain);

@@ -195,6 +195,7 @@ fn compiler<'a>(
         has_stable_run_tool: toolchain.has_stable_run_tool(),
         host: &toolchain.host,
         runner,
+        atomics_are_calls: intercept.atomics_are_calls,
         covered: intercept.covered.as_ref(),
         jobs: jobs.unwrap_or(NonZeroUsize::MIN),
         quiet,

@@ -56,6 +56,8 @@ pub(super) struct Compiler<'a> {
     pub(super) host: &'a str,
     /// Target runner that the user configured.
     pub(super) runner: &'a [OsString],
+    /// Whether atomics are instrumented.
+    pub(super) atomics_are_calls: bool,
     /// Instrumentation that records which code of the programs runs, if any.
     pub(super) covered: Option<&'a Covered>,
     /// Maximum number of doctests compiled at once.

@@ -10,6 +10,7 @@ use super::keep::{KEEP, LINKER};
 use super::{Compiler, HERE};
 use crate::error::{Error, Result};
 use crate::project::arguments::codegen;
+use crate::project::atomics;
 use crate::project::intercept::Start;
 use crate::project::toolchain::own;
 
@@ -101,6 +102,8 @@ impl Call<'_> {
         if let Some(covered) = self.compiler.covered {
             arguments.extend(covered.arguments(&self.start.arguments));
         }
+        let are_calls = self.compiler.atomics_are_calls;
+        arguments.extend(atomics::arguments(&runtime.libraries, are_calls));
         if self.value("--cap-lints").is_none() {
             arguments.push("--cap-lints=allow".to_owned());
         }
