@@ -1,10 +1,12 @@
 //! One process with one or several tests: from a spec to a process, and to its `Ended` result.
 
 mod command;
+mod harness_calls;
 
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -14,6 +16,7 @@ use nondex_core::context::inheritance;
 use nondex_core::{Outcome, RunSpec};
 
 pub use self::command::{BACKTRACES, all, arguments, command, without_backtraces};
+use self::harness_calls::HarnessCalls;
 use super::ended::{Ended, not_started, outcome_of};
 use super::flags;
 use super::limits::TestLimits;
@@ -66,6 +69,7 @@ pub struct Launcher<'a> {
     busy: Option<Duration>,
     arguments: Vec<OsString>,
     written: Option<&'a WrittenPaths>,
+    harness_calls: Arc<HarnessCalls>,
 }
 
 /// Description of a process to start.
@@ -83,7 +87,7 @@ pub(super) struct Launch<'l> {
 impl<'a> Launcher<'a> {
     /// Creates a launcher whose tests write their records to `records`, an existing, absolute
     /// directory.
-    pub const fn new(records: Utf8PathBuf, stop: &'a StopFlag) -> Self {
+    pub fn new(records: Utf8PathBuf, stop: &'a StopFlag) -> Self {
         Launcher {
             records,
             stop,
@@ -94,6 +98,7 @@ impl<'a> Launcher<'a> {
             busy: None,
             arguments: Vec::new(),
             written: None,
+            harness_calls: Arc::default(),
         }
     }
 
@@ -311,6 +316,7 @@ impl<'a> Launcher<'a> {
             Ok(recorded) => (recorded, None),
             Err(message) => (Recorded::default(), Some(message)),
         };
+        self.harness_calls.remove(self, launch, &mut recorded.events);
         let record = record.path();
         if spec.cover {
             recorded.events.extend(flags::reported(record, spec));
