@@ -4,13 +4,14 @@
 //! there is no choice of the test. Each would cost as many runs as a test that measures time.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use nondex_core::{Event, PointRecord, RunSpec, Site};
 
 use super::{Launch, Launcher};
 use crate::campaign::process::Limits;
 use crate::judge::timing::is_timing;
+use crate::locked::Locked;
 use crate::project::{Harness, TestCase};
 
 /// Name of a test that no binary has.
@@ -38,7 +39,7 @@ impl HarnessCalls {
             return;
         }
         let sites = {
-            let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut known = self.0.locked();
             Arc::clone(known.entry(launch.binary.id.clone()).or_default())
         };
         let sites = sites.get_or_init(|| found(launcher, launch).unwrap_or_default());

@@ -3,8 +3,8 @@
 use camino::Utf8Path;
 
 use crate::project::DocPlace;
-use crate::report::TestReport;
-use crate::report::schema::{Line, NetworkEvent};
+use crate::report::schema::NetworkEvent;
+use crate::report::{Line, TestReport};
 
 /// Replaces places in the program generated from a doctest by those in the source.
 pub(super) fn in_source(report: &mut TestReport, place: &DocPlace, root: &Utf8Path) {
