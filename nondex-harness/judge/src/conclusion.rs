@@ -26,7 +26,7 @@ pub enum Conclusion {
     /// Failed in every run, and in some of a plain build.
     Flaky,
     /// Has a different outcome after other tests of its binary.
-    OrderDependent(Box<order::Dependence>),
+    OrderDependent(Box<order::OrderDependence>),
     /// Two runs that should have been equal had different outcomes.
     NonDeterministic {
         /// Spec whose runs differed.

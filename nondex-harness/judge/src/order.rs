@@ -26,8 +26,8 @@ pub use after_others::AfterOthers;
 pub use detection::{Detection, MAX_BEGINNINGS, beginnings, detect, not_idempotent, pairs};
 pub use draws::{Draws, draws};
 pub use experiments::{Experiment, Experiments, MissingProcesses, ProcessPlan};
-pub use options::{Budget, OrderOptions};
-pub use roles::{Dependence, Limits, OrderConclusion, conclude, settled};
+pub use options::{OrderOptions, ProcessBudget};
+pub use roles::{OrderConclusion, OrderDependence, SearchLimits, conclude, settled};
 pub use sharers::Sharers;
 pub use strategy::{Shuffle, Strategy};
 

@@ -20,7 +20,7 @@ use super::state::{PLACE, States};
 use super::tree::Tree;
 use crate::judge::Run;
 use crate::judge::culprit::subset::smallest;
-use crate::judge::order::Dependence;
+use crate::judge::order::OrderDependence;
 use crate::project::{TestBinary, TestCase};
 use crate::report::SharedState;
 
@@ -70,7 +70,8 @@ pub(super) type Test = (usize, usize);
 pub(super) struct AcrossBinaries {
     pub(super) test: Test,
     pub(super) passes_alone: bool,
-    /// The sets of tests that change the outcome, each of one binary: see [`Dependence::sets`].
+    /// The sets of tests that change the outcome, each of one binary: see
+    /// [`OrderDependence::sets`].
     pub(super) sets: Vec<Vec<Test>>,
     /// Tests that undo the change when they run in between.
     pub(super) cleaners: Vec<Test>,
@@ -85,10 +86,10 @@ pub(super) struct AcrossBinaries {
 impl AcrossBinaries {
     /// Converts to a dependence in which the tests of all binaries have consecutive numbers.
     /// `starts` has the first number of each binary.
-    pub(super) fn dependence(&self, starts: &[usize]) -> Dependence {
+    pub(super) fn dependence(&self, starts: &[usize]) -> OrderDependence {
         let number = |(binary, test): &Test| starts[*binary] + test;
         let numbers = |tests: &Vec<Test>| tests.iter().map(number).collect();
-        Dependence {
+        OrderDependence {
             passes_alone: self.passes_alone,
             sets: self.sets.iter().map(numbers).collect(),
             cleaners: numbers(&self.cleaners),

@@ -18,7 +18,8 @@ use nondex_core::Outcome;
 use super::order::{ProcessContext, Processes};
 use crate::judge::order::Experiments;
 use crate::judge::order::{
-    self, Detection, Limits, MAX_BEGINNINGS, OrderConclusion, beginnings, conclude, detect, pairs,
+    self, Detection, MAX_BEGINNINGS, OrderConclusion, SearchLimits, beginnings, conclude, detect,
+    pairs,
 };
 use crate::judge::patience::once_hung;
 use crate::judge::{Run, deadlock};
@@ -199,7 +200,7 @@ impl Search<'_> {
     /// the search was stopped.
     fn conclude(&mut self, detection: &Detection) -> Option<BTreeMap<usize, OrderConclusion>> {
         let (failing, number) = (self.failing, self.number);
-        let limits = Limits {
+        let limits = SearchLimits {
             reruns: RERUNS,
             questions: self.processes.context.options.search_runs,
             has_pairs: false,

@@ -31,8 +31,8 @@ use super::order::Processes;
 use super::state::{PLACE, States};
 use super::stop::StopFlag;
 use crate::judge::Run;
-use crate::judge::order::Budget;
-use crate::judge::order::interleavings::{self, Pair, Plan, Shared};
+use crate::judge::order::ProcessBudget;
+use crate::judge::order::interleavings::{self, InterleavedPair, Plan, StateProperties};
 
 /// Maximum number of accesses of a test to one part of the state that are tried.
 const MAX_ACCESSES: u64 = 16;
@@ -68,7 +68,7 @@ pub(super) struct Races<'a> {
     /// Number of processes started before the search.
     pub(super) before: u64,
     /// Limit on the number of processes.
-    pub(super) budget: Budget,
+    pub(super) budget: ProcessBudget,
     /// Start of the search.
     pub(super) start: Instant,
     /// Flag that stops the search; also set when the time for races is over.
@@ -85,7 +85,7 @@ impl Races<'_> {
         let mut tried = TriedRaces::default();
         let (states, plan) = self.plan(uses);
         tried.left = plan.dropped;
-        let is_wanted = |pair: &Pair, tried: &TriedRaces| {
+        let is_wanted = |pair: &InterleavedPair, tried: &TriedRaces| {
             let tests = [pair.outer, pair.inner].map(|place| uses[place].test);
             // The test waits for the other one, so the run would take as long again.
             let waits = |test: &usize| pair.in_parts && tried.waiting.contains(test);
@@ -132,17 +132,17 @@ impl Races<'_> {
         }
         let distinct: BTreeSet<&StateId> = uses.iter().flat_map(changed).collect();
         let states: Vec<&StateId> = distinct.into_iter().collect();
-        let shared: Vec<Shared> = states
+        let shared: Vec<StateProperties> = states
             .iter()
-            .map(|state| Shared {
+            .map(|state| StateProperties {
                 is_foreign: self.states.is_foreign(state),
                 is_static: state.kind == StateKind::Static,
             })
             .collect();
         let number = |state: &'u StateId| states.binary_search(&state).ok();
-        let numbered: Vec<interleavings::Use> = uses
+        let numbered: Vec<interleavings::StateUse> = uses
             .iter()
-            .map(|used| interleavings::Use {
+            .map(|used| interleavings::StateUse {
                 changes: changed(used).filter_map(number).collect(),
                 undone: used.undone.iter().filter_map(number).collect(),
                 reads: used.reads.iter().filter_map(number).collect(),
@@ -161,7 +161,7 @@ impl Races<'_> {
     }
 
     /// Returns the moments at which a test, or parts of it, may run in the middle of another one.
-    fn moments(&self, pair: &Pair, uses: &[Use<'_>], state: &StateId) -> Vec<Moment> {
+    fn moments(&self, pair: &InterleavedPair, uses: &[Use<'_>], state: &StateId) -> Vec<Moment> {
         let [outer, inner] = [pair.outer, pair.inner].map(|place| &uses[place]);
         let is_used = [outer, inner].into_iter().all(|used| {
             used.uses(state)

@@ -209,7 +209,7 @@ fn a_test_that_fails_alone_is_no_victim_of_others_behind_which_it_fails() {
     for (passes_alone, is_order) in [(true, false), (false, true)] {
         let (_, mut runs) = simulate(|_, _, _| run(false, []), false);
         runs.after_others = Some(order::AfterOthers {
-            conclusion: order::OrderConclusion::Dependent(order::Dependence {
+            conclusion: order::OrderConclusion::Dependent(order::OrderDependence {
                 passes_alone,
                 sets: vec![vec![1]],
                 cleaners: Vec::new(),

@@ -19,7 +19,7 @@ const MAX_WITH: usize = 64;
 
 /// Use of the state by one test. The parts of the state are numbered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Use {
+pub struct StateUse {
     /// Parts that it changes.
     pub changes: BTreeSet<usize>,
     /// Parts among these that it restores.
@@ -32,7 +32,7 @@ pub struct Use {
 
 /// Properties of a part of the state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shared {
+pub struct StateProperties {
     /// Whether it belongs to a dependency, like a dependency's counters and caches.
     pub is_foreign: bool,
     /// Whether it is a static. A test that changes a static has usually read it too.
@@ -42,7 +42,7 @@ pub struct Shared {
 /// Run of the whole of one test, or of parts of it, in the middle of another one. Tests are
 /// numbered like their uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Pair {
+pub struct InterleavedPair {
     /// Test that is stopped.
     pub outer: usize,
     /// Test that runs while `outer` is stopped.
@@ -57,7 +57,7 @@ pub struct Pair {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
     /// Pairs, the most suspicious first.
-    pub pairs: Vec<Pair>,
+    pub pairs: Vec<InterleavedPair>,
     /// Number of further pairs, which are not tried.
     pub dropped: usize,
 }
@@ -76,7 +76,11 @@ enum Conflict {
 }
 
 /// Returns the pairs of tests with these uses that are wanted, in both directions.
-pub fn plan(uses: &[Use], states: &[Shared], is_wanted: &dyn Fn([usize; 2]) -> bool) -> Plan {
+pub fn plan(
+    uses: &[StateUse],
+    states: &[StateProperties],
+    is_wanted: &dyn Fn([usize; 2]) -> bool,
+) -> Plan {
     let mut users: Vec<Vec<usize>> = vec![Vec::new(); states.len()];
     for (test, own) in uses.iter().enumerate() {
         for state in own.changes.union(&own.reads) {
@@ -116,7 +120,7 @@ pub fn plan(uses: &[Use], states: &[Shared], is_wanted: &dyn Fn([usize; 2]) -> b
                     let key = (shared.is_foreign, in_parts, conflict, outer);
                     let round = rounds.entry(key).or_default();
                     *round += 1;
-                    let pair = Pair { outer, inner, state, in_parts };
+                    let pair = InterleavedPair { outer, inner, state, in_parts };
                     own.push(((in_parts, conflict, *round), pair));
                 }
             }
@@ -143,11 +147,17 @@ fn batch(place: u32) -> u32 {
     (place / FIRST + 1).ilog2()
 }
 
-fn conflict(uses: &[Use], outer: usize, inner: usize, state: usize, shared: Shared) -> Conflict {
+fn conflict(
+    uses: &[StateUse],
+    outer: usize,
+    inner: usize,
+    state: usize,
+    shared: StateProperties,
+) -> Conflict {
     let both = [outer, inner].map(|test| &uses[test]);
     let changes = both.map(|used| used.changes.contains(&state));
     let reads = both.map(|used| used.reads.contains(&state));
-    let is_left = |used: &Use| used.changes.contains(&state) && !used.undone.contains(&state);
+    let is_left = |used: &StateUse| used.changes.contains(&state) && !used.undone.contains(&state);
     let is_read = changes[0] && reads[1] || changes[1] && reads[0];
     let is_changed = changes[0] && changes[1];
     if !is_read && !is_changed {
@@ -165,15 +175,15 @@ fn conflict(uses: &[Use], outer: usize, inner: usize, state: usize, shared: Shar
 mod tests {
     use super::*;
 
-    const OWN: Shared = Shared { is_foreign: false, is_static: false };
-    const FOREIGN: Shared = Shared { is_foreign: true, ..OWN };
-    const STATIC: Shared = Shared { is_static: true, ..OWN };
+    const OWN: StateProperties = StateProperties { is_foreign: false, is_static: false };
+    const FOREIGN: StateProperties = StateProperties { is_foreign: true, ..OWN };
+    const STATIC: StateProperties = StateProperties { is_static: true, ..OWN };
 
-    fn test(changes: &[usize], reads: &[usize]) -> Use {
-        Use {
+    fn test(changes: &[usize], reads: &[usize]) -> StateUse {
+        StateUse {
             changes: changes.iter().copied().collect(),
             reads: reads.iter().copied().collect(),
-            ..Use::default()
+            ..StateUse::default()
         }
     }
 
@@ -209,20 +219,20 @@ mod tests {
     #[test]
     fn of_a_static_that_one_changes_those_may_be_readers_of_which_it_is_not_known() {
         let changes = test(&[0], &[]);
-        let open = Use { may_use_any: true, ..Use::default() };
+        let open = StateUse { may_use_any: true, ..StateUse::default() };
         let uses = [changes.clone(), open, changes, test(&[], &[])];
         let pairs = whole(&plan(&uses, &[STATIC], &|_| true));
         assert_eq!(pairs[..2], [[0, 2, 0], [2, 0, 0]]);
         assert_eq!(pairs.len(), 6);
         assert!(!pairs.iter().flatten().any(|test| *test == 3));
-        let foreign = Shared { is_foreign: true, ..STATIC };
+        let foreign = StateProperties { is_foreign: true, ..STATIC };
         let pairs = whole(&plan(&uses, &[foreign], &|_| true));
         assert_eq!(pairs, [[0, 2, 0], [2, 0, 0]]);
     }
 
     #[test]
     fn what_two_tests_put_back_is_tried_although_all_tests_change_a_counter() {
-        let borrows = Use { undone: [1].into(), ..test(&[0, 1], &[0, 1]) };
+        let borrows = StateUse { undone: [1].into(), ..test(&[0, 1], &[0, 1]) };
         let counts = vec![test(&[0], &[0]); 88];
         let uses = [vec![borrows.clone(), borrows], counts].concat();
         let pairs = whole(&plan(&uses, &[STATIC, STATIC], &|_| true));
@@ -234,7 +244,7 @@ mod tests {
 
     #[test]
     fn what_is_left_changed_comes_before_what_each_test_leaves_as_it_was() {
-        let borrows = Use { undone: [0].into(), ..test(&[0], &[0]) };
+        let borrows = StateUse { undone: [0].into(), ..test(&[0], &[0]) };
         let uses = [borrows.clone(), borrows, test(&[1], &[]), test(&[1], &[])];
         let pairs = whole(&plan(&uses, &[STATIC, STATIC], &|_| true));
         assert_eq!(pairs, [[2, 3, 1], [3, 2, 1], [0, 1, 0], [1, 0, 0]]);
@@ -245,7 +255,7 @@ mod tests {
         let uses = vec![test(&[0], &[0]); 4];
         let wanted = plan(&uses, &[OWN], &|pair| pair.contains(&2));
         assert!(!wanted.pairs.is_empty());
-        let has_wanted = |pair: &Pair| pair.outer == 2 || pair.inner == 2;
+        let has_wanted = |pair: &InterleavedPair| pair.outer == 2 || pair.inner == 2;
         assert!(wanted.pairs.iter().all(has_wanted));
         let many = vec![test(&[0], &[0]); MAX_WITH + 3];
         let plan = plan(&many, &[OWN], &|_| true);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::roles::Limits;
+use super::roles::SearchLimits;
 use super::sharers::Sharers;
 use super::strategy::{Shuffle, Strategy, factorial, orders};
 
@@ -89,13 +89,13 @@ impl OrderOptions {
 
     /// Returns the budget of processes with tests that run at the same time, for a binary with this
     /// number of tests. `time` limits it unless a number is given.
-    pub fn interleavings(&self, tests: usize, time: Option<Duration>) -> Budget {
+    pub fn interleavings(&self, tests: usize, time: Option<Duration>) -> ProcessBudget {
         let usual = tests.saturating_mul(INTERLEAVINGS).max(MIN_INTERLEAVINGS);
         let (surely, most) = match self.interleavings {
             Some(given) => (given, given),
             None => (usual, usual.saturating_mul(MORE_INTERLEAVINGS)),
         };
-        Budget {
+        ProcessBudget {
             surely: surely as u64,
             most: most as u64,
             patience: QUICK_INTERLEAVINGS,
@@ -104,14 +104,14 @@ impl OrderOptions {
     }
 
     /// Returns the limits of searches; `has_pairs` is whether each pair was tried.
-    pub const fn limits(&self, has_pairs: bool) -> Limits {
-        Limits { reruns: self.reruns, questions: self.search_runs, has_pairs }
+    pub const fn limits(&self, has_pairs: bool) -> SearchLimits {
+        SearchLimits { reruns: self.reruns, questions: self.search_runs, has_pairs }
     }
 }
 
 /// Budget of processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Budget {
+pub struct ProcessBudget {
     /// Number of processes that are made unless `time` is over.
     pub surely: u64,
     /// Maximum number of processes while `patience` lasts.
@@ -122,7 +122,7 @@ pub struct Budget {
     pub time: Option<Duration>,
 }
 
-impl Budget {
+impl ProcessBudget {
     /// Returns whether this number of processes in this time uses up the budget.
     pub fn is_over(&self, made: u64, took: Duration) -> bool {
         made >= self.most || made >= self.surely && took >= self.patience || self.is_late(took)

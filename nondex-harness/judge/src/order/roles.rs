@@ -24,7 +24,7 @@ const MAX_ORDERS: usize = 3;
 
 /// Limits of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct SearchLimits {
     /// Number of runs of the test alone, and after its polluters or setters, before a conclusion.
     pub reruns: usize,
     /// Maximum number of processes of each search.
@@ -39,7 +39,7 @@ pub enum OrderConclusion {
     /// The test has the same outcome after all other tests as alone.
     Independent,
     /// The test has a different outcome after other tests.
-    Dependent(Dependence),
+    Dependent(OrderDependence),
     /// Two processes with the same tests before it had different outcomes.
     NonDeterministic {
         /// Tests before it.
@@ -53,7 +53,7 @@ pub enum OrderConclusion {
 
 /// Dependence of a test on the tests before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Dependence {
+pub struct OrderDependence {
     /// Whether it passes alone: then it is a victim, otherwise it is brittle.
     pub passes_alone: bool,
     /// Polluters or setters: each set suffices, with its tests in this order. The first set is the
@@ -74,13 +74,13 @@ pub fn conclude(
     requested: &[usize],
     tests: usize,
     detection: &Detection,
-    limits: &Limits,
+    limits: &SearchLimits,
     experiments: &Experiments,
 ) -> Result<Vec<OrderConclusion>, MissingProcesses> {
     let search = |test| RoleSearch::new(test, tests, detection, limits, experiments);
     let concluded = requested.iter().map(|test| search(*test).concluded());
     let mut concluded = gather(concluded.collect::<Vec<_>>())?;
-    let victims: Vec<(usize, &Dependence)> = requested
+    let victims: Vec<(usize, &OrderDependence)> = requested
         .iter()
         .zip(&concluded)
         .filter_map(|(test, conclusion)| match conclusion {
@@ -113,7 +113,7 @@ pub fn settled(
     requested: &[usize],
     tests: usize,
     detection: &Detection,
-    limits: &Limits,
+    limits: &SearchLimits,
     experiments: &Experiments,
 ) -> Vec<Option<OrderConclusion>> {
     let settled = |test: &usize| {
@@ -149,7 +149,7 @@ struct RoleSearch<'a> {
     /// Tests before it in the tried orders, and whether it passed there.
     seen: Vec<(&'a [usize], bool)>,
     cutting: &'a [usize],
-    limits: &'a Limits,
+    limits: &'a SearchLimits,
     experiments: &'a Experiments,
     /// Whether only processes count that ran alone.
     alone: bool,
@@ -163,7 +163,7 @@ impl<'a> RoleSearch<'a> {
         test: usize,
         tests: usize,
         detection: &'a Detection,
-        limits: &'a Limits,
+        limits: &'a SearchLimits,
         experiments: &'a Experiments,
     ) -> Self {
         RoleSearch {
@@ -286,7 +286,7 @@ impl<'a> RoleSearch<'a> {
         if !matches!(agreement, Agreement::Always(passes) if passes != self.passes_alone) {
             sets = vec![first];
         }
-        Ok(OrderConclusion::Dependent(Dependence {
+        Ok(OrderConclusion::Dependent(OrderDependence {
             passes_alone: self.passes_alone,
             sets,
             cleaners: Vec::new(),

@@ -9,7 +9,7 @@ use crate::campaign::order::Processes;
 use crate::judge::Run;
 use crate::judge::order::draws::{MORE_SEEDS, SEEDS};
 use crate::judge::order::experiments::MissingProcesses;
-use crate::judge::order::{Dependence, Draws, Experiments, draws};
+use crate::judge::order::{Draws, Experiments, OrderDependence, draws};
 
 /// Number of times that a test must fail under a seed after the others, and pass alone.
 pub(super) const REPETITIONS: usize = 3;
@@ -74,14 +74,14 @@ impl<'p, 'a> Seeded<'p, 'a> {
 
     /// Runs each suspect that reaches choices alone and after its tests, under several seeds.
     /// Returns those that both pass and fail alone.
-    pub(super) fn drawn(&mut self, suspects: &[(usize, Dependence)]) -> Vec<Chance> {
+    pub(super) fn drawn(&mut self, suspects: &[(usize, OrderDependence)]) -> Vec<Chance> {
         let has_choices = |order: &[usize]| {
             let made = self.canonical.first(order).ok();
             made.is_some_and(|made| made.runs.iter().any(|run| run.has_choices()))
         };
         let after =
-            |test: usize, dependence: &Dependence| [&dependence.sets[0][..], &[test]].concat();
-        let mut open: BTreeMap<usize, Dependence> = BTreeMap::new();
+            |test: usize, dependence: &OrderDependence| [&dependence.sets[0][..], &[test]].concat();
+        let mut open: BTreeMap<usize, OrderDependence> = BTreeMap::new();
         for (test, dependence) in suspects {
             if has_choices(&[*test]) || has_choices(&after(*test, dependence)) {
                 open.insert(*test, dependence.clone());

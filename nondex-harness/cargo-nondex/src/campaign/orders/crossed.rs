@@ -10,7 +10,7 @@ use crate::campaign::order::Processes;
 use crate::campaign::race::Use;
 use crate::campaign::state::PLACE;
 use crate::judge::Run;
-use crate::judge::order::{Dependence, Limits, OrderConclusion, conclude, detect};
+use crate::judge::order::{OrderConclusion, OrderDependence, SearchLimits, conclude, detect};
 use crate::report::Culprit;
 use crate::report::judged::culprits;
 
@@ -26,7 +26,7 @@ const MAX_SITES: usize = 24;
 /// A test that fails after other tests, and only with certain choices.
 pub(super) struct Crossed {
     pub(super) test: usize,
-    pub(super) dependence: Dependence,
+    pub(super) dependence: OrderDependence,
     pub(super) level: Level,
     pub(super) seed: u64,
     /// The calls whose choices suffice, in this order of tests.
@@ -74,7 +74,8 @@ impl OrderCampaign<'_> {
                 if suspects.is_empty() {
                     continue;
                 }
-                let limits = Limits { reruns: REPETITIONS, ..self.order_options.limits(false) };
+                let limits =
+                    SearchLimits { reruns: REPETITIONS, ..self.order_options.limits(false) };
                 let concluded = drawn
                     .answer(known, |known| conclude(&suspects, tests, &detection, &limits, known));
                 let Some(concluded) = concluded else { return (found, chances) };
@@ -105,7 +106,12 @@ impl OrderCampaign<'_> {
     }
 
     /// Returns the calls whose choices suffice for a test to fail after these tests.
-    fn choices(&self, drawn: &Processes<'_>, dependence: &Dependence, test: usize) -> Vec<Culprit> {
+    fn choices(
+        &self,
+        drawn: &Processes<'_>,
+        dependence: &OrderDependence,
+        test: usize,
+    ) -> Vec<Culprit> {
         let order = [&dependence.sets[0][..], &[test]].concat();
         let names = order[..order.len() - 1].iter().map(|test| drawn.tests[*test].name.clone());
         let spec = drawn.spec(test).after(names.collect());

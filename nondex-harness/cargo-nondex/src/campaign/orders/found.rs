@@ -10,7 +10,7 @@ use super::crossed::Crossed;
 
 use crate::campaign::order::Processes;
 use crate::judge::order::experiments::Experiments;
-use crate::judge::order::{Dependence, Detection, OrderConclusion};
+use crate::judge::order::{Detection, OrderConclusion, OrderDependence};
 use crate::judge::{Fact, Run};
 use crate::report::judged::{self, order};
 use crate::report::{TestReport, TriedOrder, Verdict};
@@ -206,7 +206,7 @@ impl Suspect {
     }
 
     /// Returns the tests that it depends on.
-    pub(super) const fn dependence(&self) -> Option<&Dependence> {
+    pub(super) const fn dependence(&self) -> Option<&OrderDependence> {
         match &self.conclusion {
             OrderConclusion::Dependent(dependence) => Some(dependence),
             _ => None,

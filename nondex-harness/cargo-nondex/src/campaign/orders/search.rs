@@ -17,8 +17,8 @@ use crate::judge::certainty::ENOUGH_FAILURES;
 use crate::judge::missing::gather;
 use crate::judge::order::experiments::{Experiment, Experiments};
 use crate::judge::order::{
-    Dependence, Detection, Limits, OrderConclusion, beginnings, conclude, detect, not_idempotent,
-    pairs, settled,
+    Detection, OrderConclusion, OrderDependence, SearchLimits, beginnings, conclude, detect,
+    not_idempotent, pairs, settled,
 };
 use crate::report::{TriedOrder, plural};
 
@@ -97,7 +97,7 @@ impl OrderCampaign<'_> {
             processes.answer(experiments, |experiments| not_idempotent(requested, experiments));
         let (mut suspects, open) = Suspect::of(suspects, all_concluded);
         let mut seeded = Seeded::new(processes, experiments);
-        let dependent: Vec<(usize, Dependence)> =
+        let dependent: Vec<(usize, OrderDependence)> =
             suspects.iter().filter_map(|one| Some((one.test, one.dependence()?.clone()))).collect();
         let mut chances = seeded.drawn(&dependent);
         suspects.retain(|suspect| chances.iter().all(|chance| chance.test != suspect.test));
@@ -302,7 +302,7 @@ fn concluded(
     processes: &Processes<'_>,
     suspects: &[usize],
     detection: &Detection,
-    limits: &Limits,
+    limits: &SearchLimits,
     experiments: &mut Experiments,
 ) -> Vec<Option<OrderConclusion>> {
     let tests = processes.tests.len();

@@ -4,13 +4,13 @@ use indexmap::IndexSet;
 use nondex_core::{Level, Outcome, RunSpec};
 
 use super::{notes, reproduce};
-use crate::judge::order::{AfterOthers, Dependence, OrderConclusion};
+use crate::judge::order::{AfterOthers, OrderConclusion, OrderDependence};
 use crate::judge::{Explanation, Fact, Interference, Options, Reason, Run, chance};
 use crate::project::Suite;
 use crate::report::{Culprit, FailureReport, Order, Race, Sanitised, TestReport, id};
 
 /// Returns the tests that have a role in a dependence. `names` are the names of the numbered tests.
-fn order(found: &Dependence, names: &[impl AsRef<str>]) -> Order {
+fn order(found: &OrderDependence, names: &[impl AsRef<str>]) -> Order {
     let name = |test: &usize| names[*test].as_ref().to_owned();
     let distinct: IndexSet<String> = found.sets.iter().flatten().map(name).collect();
     let all = distinct.into_iter().collect();
@@ -29,7 +29,7 @@ fn order(found: &Dependence, names: &[impl AsRef<str>]) -> Order {
 /// Writes that a test depends on others. `names` are the names of the numbered tests.
 pub fn dependent(
     report: &mut TestReport,
-    found: &Dependence,
+    found: &OrderDependence,
     names: &[impl AsRef<str>],
     options: &Options,
 ) {

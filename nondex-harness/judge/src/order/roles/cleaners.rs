@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use nondex_core::hash::mix;
 
-use super::{Agreement, Dependence, RoleSearch};
+use super::{Agreement, OrderDependence, RoleSearch};
 use crate::missing::gather;
 use crate::order::experiments::MissingProcesses;
 
@@ -23,7 +23,7 @@ const CERTAIN: usize = 1 << 20;
 /// Returns orders that test the cleaners of several victims at once: the polluters of all, a random
 /// third of the other tests, and the victims. They only narrow down the candidates of each victim.
 pub(super) fn together(
-    victims: &[(usize, &Dependence)],
+    victims: &[(usize, &OrderDependence)],
     tests: usize,
     cutting: &[usize],
 ) -> Vec<Vec<usize>> {

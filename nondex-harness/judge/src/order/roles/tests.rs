@@ -12,7 +12,7 @@ use crate::order::simulation::{Body, OTHERS, settle};
 use crate::order::strategy::{Shuffle, Strategy, orders};
 use crate::order::{Experiments, detect};
 
-const LIMITS: Limits = Limits { reruns: 10, questions: 200, has_pairs: false };
+const LIMITS: SearchLimits = SearchLimits { reruns: 10, questions: 200, has_pairs: false };
 
 fn plain() -> Body {
     Box::new(|_| Outcome::Passed)
@@ -76,7 +76,7 @@ fn made(
     let mut experiments = Experiments::new(is_shared);
     let tests = bodies.len();
     let mut planned = planned(tests, seed);
-    let limits = Limits { has_pairs: tests <= 40, ..LIMITS };
+    let limits = SearchLimits { has_pairs: tests <= 40, ..LIMITS };
     if limits.has_pairs {
         planned.extend((0..tests).flat_map(|first| {
             let others = (0..tests).filter(move |then| *then != first);
@@ -95,7 +95,7 @@ fn made(
     (found, experiments, before)
 }
 
-fn dependent(conclusion: &OrderConclusion) -> &Dependence {
+fn dependent(conclusion: &OrderConclusion) -> &OrderDependence {
     match conclusion {
         OrderConclusion::Dependent(dependence) => dependence,
         other => panic!("not dependent: {other:?}"),
