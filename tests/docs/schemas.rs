@@ -58,7 +58,7 @@ fn of_type(kind: &str, known: &[&Type]) -> Value {
         return json!({ "type": "array", "items": items, "minItems": 2, "maxItems": 2 });
     }
     match kind {
-        "String" | "Limit" | "Utf8PathBuf" => json!({ "type": "string" }),
+        "String" | "SanitisedLimit" | "Utf8PathBuf" => json!({ "type": "string" }),
         "bool" => json!({ "type": "boolean" }),
         "u8" | "u32" | "u64" | "usize" => json!({ "type": "integer", "minimum": 0 }),
         "f64" => json!({ "type": "number" }),
@@ -185,7 +185,7 @@ fn of_value(kind: &str) -> Value {
         "Regex" => json!({ "type": "string", "format": "regex" }),
         "Vec<String>" | "Vec<Expression>" | "Names" => some(text()),
         "ModelsOff" => some(json!({ "type": "string", "format": "regex" })),
-        "Limit" => json!({ "type": ["integer", "string"], "minimum": 0 }),
+        "SanitisedLimit" => json!({ "type": ["integer", "string"], "minimum": 0 }),
         "Seeds" => some(json!({ "type": ["integer", "string"], "minimum": 0 })),
         "Vec<Level>" => {
             let names = Level::ALL.map(Level::name).join("|");

@@ -207,7 +207,7 @@ pub(crate) fn json_type(kind: &str) -> String {
         "Level" => "level",
         "Family" => "family",
         "Outcome" => "outcome",
-        "Kind" | "Limit" | "NetworkMode" | "Schedule" => "string",
+        "Kind" | "SanitisedLimit" | "NetworkMode" | "Schedule" => "string",
         other => other,
     }
     .to_owned()

@@ -33,7 +33,7 @@ impl fmt::Display for Tried {
 
 /// Next step of the search.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Next {
+pub enum BisectStep {
     /// Try this commit.
     Try(String),
     /// The test is flaky since one of these commits. The first one is known to be flaky; the others
@@ -43,15 +43,15 @@ pub enum Next {
 
 /// Returns the next step. `flaky` is the oldest known flaky commit. `between` are the commits that
 /// lead to it and to no known stable commit, best candidate first.
-pub fn next(flaky: &str, between: &[String], tried: &BTreeMap<String, Tried>) -> Next {
+pub fn next(flaky: &str, between: &[String], tried: &BTreeMap<String, Tried>) -> BisectStep {
     // A commit with a known result gets its answer at once.
     let is_skipped = |commit: &String| tried.get(commit) == Some(&Tried::Skipped);
     let untried = between.iter().find(|commit| *commit != flaky && !is_skipped(commit));
     if let Some(commit) = untried {
-        return Next::Try(commit.clone());
+        return BisectStep::Try(commit.clone());
     }
     let skipped = between.iter().filter(|commit| *commit != flaky);
-    Next::Found([flaky.to_owned()].into_iter().chain(skipped.cloned()).collect())
+    BisectStep::Found([flaky.to_owned()].into_iter().chain(skipped.cloned()).collect())
 }
 
 #[cfg(test)]
@@ -76,12 +76,12 @@ mod tests {
             numbers.sort_by_key(|commit| commit.abs_diff(middle));
             let between: Vec<String> = numbers.into_iter().map(name).collect();
             match next(&name(flaky), &between, &tried) {
-                Next::Found(found) => {
+                BisectStep::Found(found) => {
                     let mut found: Vec<usize> = found.iter().map(|c| c.parse().unwrap()).collect();
                     found.sort_unstable();
                     return (tried.len(), found);
                 }
-                Next::Try(commit) => {
+                BisectStep::Try(commit) => {
                     let number: usize = commit.parse().unwrap();
                     let result = match (is_broken(number), number >= first_flaky) {
                         (true, _) => Tried::Skipped,

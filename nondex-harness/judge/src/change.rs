@@ -60,7 +60,7 @@ pub enum AtBase {
 
 /// Reason why a test is not stable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum Instability {
     /// Fails in every run.
     Broken,
     /// Depends on a choice.
@@ -81,7 +81,7 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug)]
 pub struct Facts {
     /// Reason why the test is not stable.
-    pub kind: Kind,
+    pub instability: Instability,
     /// Outcome without the change.
     pub at_base: AtBase,
     /// Whether the test ran changed code; `None` if the record of what it ran is lost.
@@ -100,23 +100,24 @@ pub struct Facts {
 /// introduce a race. The change is cleared only if the test is flaky without it, or does not run
 /// changed code.
 pub const fn blame(facts: &Facts) -> (Blame, Option<Witness>) {
-    let by_nature = match facts.kind {
-        Kind::Explained => return (Blame::Flaky, Some(Witness::Network)),
-        Kind::Choice { is_unchanged: Some(false) } => {
+    let by_nature = match facts.instability {
+        Instability::Explained => return (Blame::Flaky, Some(Witness::Network)),
+        Instability::Choice { is_unchanged: Some(false) } => {
             return (Blame::Regression, Some(Witness::Culprit));
         }
-        Kind::Choice { is_unchanged: Some(true) } => Some(Witness::Culprit),
-        Kind::Choice { is_unchanged: None } => Some(Witness::Rerun),
-        Kind::Chance => Some(Witness::Rerun),
-        Kind::Order => Some(Witness::Order),
-        Kind::Broken => facts.passed_again,
+        Instability::Choice { is_unchanged: Some(true) } => Some(Witness::Culprit),
+        Instability::Choice { is_unchanged: None } => Some(Witness::Rerun),
+        Instability::Chance => Some(Witness::Rerun),
+        Instability::Order => Some(Witness::Order),
+        Instability::Broken => facts.passed_again,
     };
     let (met, by) = match (facts.ran_change, facts.has_opened) {
         (Some(true), _) => (Some(true), Witness::Coverage),
         (_, true) => (Some(true), Witness::File),
         (ran, false) => (ran, Witness::Coverage),
     };
-    let is_by_chance = matches!(facts.kind, Kind::Chance | Kind::Broken) && by_nature.is_some();
+    let is_by_chance = matches!(facts.instability, Instability::Chance | Instability::Broken)
+        && by_nature.is_some();
     match (by_nature, facts.at_base, met) {
         (None, AtBase::FailsNow, _) => (Blame::Flaky, Some(Witness::History)),
         (Some(witness), AtBase::Fails | AtBase::FailsNow, _) => (Blame::Flaky, Some(witness)),
@@ -141,7 +142,7 @@ mod tests {
     #[test]
     fn a_failure_is_flaky_only_where_the_test_passed_before_and_ran_no_change() {
         let facts = |at_base, ran_change, may_have_read| Facts {
-            kind: Kind::Broken,
+            instability: Instability::Broken,
             at_base,
             ran_change,
             passed_again: None,
@@ -175,7 +176,7 @@ mod tests {
             let by_chance = facts(at_base, ran_change, false);
             for facts in [
                 Facts { passed_again: Some(Witness::Rerun), ..by_chance },
-                Facts { kind: Kind::Chance, ..by_chance },
+                Facts { instability: Instability::Chance, ..by_chance },
             ] {
                 assert_eq!(blame(&facts), expected, "{facts:?}");
             }
@@ -185,7 +186,7 @@ mod tests {
     #[test]
     fn a_changed_file_that_a_test_opened_is_as_good_as_a_changed_line_that_it_ran() {
         let facts = |ran_change, has_opened| Facts {
-            kind: Kind::Broken,
+            instability: Instability::Broken,
             at_base: AtBase::Passes,
             ran_change,
             passed_again: None,
@@ -196,7 +197,7 @@ mod tests {
         assert_eq!(blame(&facts(Some(false), true)), file);
         assert_eq!(blame(&facts(None, true)), file);
         assert_eq!(blame(&facts(Some(true), true)), (Blame::Regression, Some(Witness::Coverage)));
-        let by_chance = Facts { kind: Kind::Chance, ..facts(Some(false), true) };
+        let by_chance = Facts { instability: Instability::Chance, ..facts(Some(false), true) };
         assert_eq!(blame(&by_chance), (Blame::Unknown, None));
     }
 
@@ -215,7 +216,7 @@ mod tests {
             (None, Passes, true, (Blame::Regression, Some(Witness::Coverage))),
         ] {
             let facts = Facts {
-                kind: Kind::Choice { is_unchanged },
+                instability: Instability::Choice { is_unchanged },
                 at_base,
                 ran_change: Some(ran_change),
                 passed_again: None,

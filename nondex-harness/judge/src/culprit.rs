@@ -28,7 +28,7 @@ use nondex_core::{
     StepRecord,
 };
 
-pub use self::call::{Call, Decisive, Turn};
+pub use self::call::{Call, Decisive, TurningPoint};
 pub use self::position::Position;
 use self::subset::smallest;
 use super::equivalence::is_made;

@@ -71,7 +71,7 @@ pub use isolation::{Available, ExternalFiles, Interference, Judgement, Need, Rea
 pub use missing::{Missing, Purpose, RunLimits, Spent};
 pub use options::{Options, TestOptions};
 pub use plain::PlainBuild;
-pub use prerequisite::{Explanation, FailedOperation, Limit, Operations, Policy};
+pub use prerequisite::{Explanation, FailedOperation, NetworkPolicy, Operations, SanitisedLimit};
 pub use question::Question;
 pub use run::Run;
 pub use slots::{Required, Slots, TestGroup};

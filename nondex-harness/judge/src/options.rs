@@ -11,7 +11,9 @@ use nondex_core::model::CATALOGUE;
 use nondex_core::{Files, Level, Model, NetworkMode, Observed, RunSpec, Schedule, StateId};
 
 use super::missing::Purpose;
-use super::prerequisite::{Explanation, Limit, Policy, Prerequisite, explained_run};
+use super::prerequisite::{
+    Explanation, NetworkPolicy, Prerequisite, SanitisedLimit, explained_run,
+};
 use super::run::Run;
 use super::timing::is_of_timing;
 use super::world::World;
@@ -98,9 +100,9 @@ pub struct Options {
     /// Maximum total duration of all runs.
     pub max_time: Option<Duration>,
     /// Policy for the network.
-    pub network: Policy,
+    pub network: NetworkPolicy,
     /// Maximum number of tests that may be sanitised.
-    pub max_sanitised: Option<Limit>,
+    pub max_sanitised: Option<SanitisedLimit>,
     /// Prerequisites besides the network that explain failures; the first match gives its name.
     pub prerequisites: Vec<Arc<dyn Prerequisite>>,
     /// Statics of a test's executable in which hashers keep seeds that they draw from addresses.
@@ -168,7 +170,7 @@ impl Options {
             budget_factor: None,
             cover: false,
             max_time: None,
-            network: Policy::default(),
+            network: NetworkPolicy::default(),
             max_sanitised: None,
             prerequisites: Vec::new(),
             per_test: BTreeMap::new(),
@@ -195,8 +197,8 @@ impl Options {
             }
         }
         if let Some(mode) = test.network.filter(|mode| *mode != self.network.mode) {
-            let Policy { allow, sanitise, verify, .. } = options.network;
-            options.network = Policy { verify, ..Policy::new(mode, allow, sanitise) };
+            let NetworkPolicy { allow, sanitise, verify, .. } = options.network;
+            options.network = NetworkPolicy { verify, ..NetworkPolicy::new(mode, allow, sanitise) };
         }
         options.network.sanitise = test.sanitise.unwrap_or(options.network.sanitise);
         options

@@ -104,7 +104,7 @@ mod tests {
     use crate::conclusion::Dependence;
     use crate::culprit::Culprits;
     use crate::isolation::{Available, Runs, conclude};
-    use crate::prerequisite::Policy;
+    use crate::prerequisite::NetworkPolicy;
     use crate::simulation::{options, run};
 
     /// Returns the conclusion about a test that fails in all clean runs and has this result in a
@@ -175,7 +175,7 @@ mod tests {
         ] {
             let (_, runs) = judged(None, &outcome);
             let mut options = options();
-            options.network = Policy::new(mode, Vec::new(), true);
+            options.network = NetworkPolicy::new(mode, Vec::new(), true);
             let outcomes = runs.together.all().map(|(_, run)| &run.outcome);
             let obstacle = no_comparison(outcomes, &options);
             assert_eq!(obstacle.is_some(), reason.is_some(), "{obstacle:?}");

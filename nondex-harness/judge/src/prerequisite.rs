@@ -2,7 +2,7 @@
 //!
 //! A [`Prerequisite`] is something that tests need from a machine. It decides, as a pure function
 //! of the record of a failed run, whether the run failed because the prerequisite is missing. The
-//! [`Network`] is built in, and an entry `[[sanitise]]` of the configuration file is an
+//! [`NetworkPrerequisite`] is built in, and an entry `[[sanitise]]` of the configuration file is an
 //! [`Operations`]. Users of the library add their own to
 //! [`Options::prerequisites`](super::Options::prerequisites).
 
@@ -21,10 +21,10 @@ use super::evidence::Evidence;
 use super::run::Run;
 
 pub use self::canary::Canary;
-pub use self::limit::Limit;
-pub use self::network::{Network, Seen, seen};
+pub use self::limit::SanitisedLimit;
+pub use self::network::{NetworkPrerequisite, NetworkUse, seen};
 pub use self::operation::Operations;
-pub use self::policy::Policy;
+pub use self::policy::NetworkPolicy;
 
 /// Something that tests need from a machine.
 pub trait Prerequisite: Debug + Send + Sync {
@@ -88,13 +88,13 @@ pub struct Explanation {
 impl Explanation {
     /// Returns whether the network is missing.
     pub fn is_of_network(&self) -> bool {
-        self.name == Network::NAME
+        self.name == NetworkPrerequisite::NAME
     }
 }
 
 /// Returns the explanation of every failed run by the network alone. Returns `None` if a run is not
 /// explained, or none failed.
-pub fn explained_by_network(evidence: &Evidence, policy: &Policy) -> Option<Explanation> {
+pub fn explained_by_network(evidence: &Evidence, policy: &NetworkPolicy) -> Option<Explanation> {
     explain(evidence, policy, &[]).filter(Explanation::is_of_network)
 }
 
@@ -102,7 +102,7 @@ pub fn explained_by_network(evidence: &Evidence, policy: &Policy) -> Option<Expl
 /// of the runs. An explanation by the network alone has a separate verdict.
 pub fn explained_by(
     evidence: &Evidence,
-    policy: &Policy,
+    policy: &NetworkPolicy,
     own: &[Arc<dyn Prerequisite>],
 ) -> Option<Explanation> {
     explain(evidence, policy, own).filter(|found| !found.is_of_network())
@@ -110,14 +110,14 @@ pub fn explained_by(
 
 /// Returns whether these runs are all explained by the network, or by `own` and the network. All of
 /// them must have failed, and no run of the test may have passed.
-pub fn explains_all(runs: &[Run], policy: &Policy, own: &[Arc<dyn Prerequisite>]) -> bool {
+pub fn explains_all(runs: &[Run], policy: &NetworkPolicy, own: &[Arc<dyn Prerequisite>]) -> bool {
     explain_runs(runs.iter(), &[], policy, own).is_some()
 }
 
 /// Returns the explanation of one failed run, without other runs of the test.
 pub(super) fn explained_run(
     run: &Run,
-    policy: &Policy,
+    policy: &NetworkPolicy,
     own: &[Arc<dyn Prerequisite>],
 ) -> Option<Explanation> {
     explain_runs(std::iter::once(run), &[], policy, own)
@@ -125,7 +125,7 @@ pub(super) fn explained_run(
 
 fn explain(
     evidence: &Evidence,
-    policy: &Policy,
+    policy: &NetworkPolicy,
     own: &[Arc<dyn Prerequisite>],
 ) -> Option<Explanation> {
     let runs = || evidence.all().map(|(_, run)| run);
@@ -138,13 +138,13 @@ fn explain(
 fn explain_runs<'r>(
     failed: impl Iterator<Item = &'r Run>,
     passing: &[&Run],
-    policy: &Policy,
+    policy: &NetworkPolicy,
     own: &[Arc<dyn Prerequisite>],
 ) -> Option<Explanation> {
     if !policy.sanitise {
         return None;
     }
-    let network = Network::new(policy);
+    let network = NetworkPrerequisite::new(policy);
     let mut by_network = Explained::new(&network);
     let mut by_own: Option<Explained<'_>> = None;
     for run in failed {
@@ -192,7 +192,7 @@ impl<'a> Explained<'a> {
     }
 
     fn explanation(mut self) -> Explanation {
-        if self.by.name() == Network::NAME {
+        if self.by.name() == NetworkPrerequisite::NAME {
             self.operations.sort();
             self.uncertain.sort();
         }

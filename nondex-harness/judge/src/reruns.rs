@@ -12,9 +12,9 @@
 use super::certainty::runs_without_failure;
 use super::circumstance::Circumstance;
 
-/// Properties of a test that decide which circumstances could change its outcome.
+/// Sensitivity of a test: properties that decide which circumstances could change its outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reached {
+pub struct Sensitivity {
     /// Whether it uses something that no choice controls: a clock, threads, programs.
     pub chance: bool,
     /// Whether it reaches choices of orders or values, such as random bytes.
@@ -71,7 +71,7 @@ impl RerunCounts {
 
     /// Returns how often a test is run under `circumstance`. A test that chance cannot affect is
     /// run less often.
-    pub fn of(&self, circumstance: Circumstance, reached: Reached) -> u64 {
+    pub fn of(&self, circumstance: Circumstance, sensitivity: Sensitivity) -> u64 {
         if self.forgotten & (1 << circumstance as u8) != 0 {
             return 0;
         }
@@ -81,7 +81,7 @@ impl RerunCounts {
             return 0;
         }
         let most = match circumstance {
-            Circumstance::FurtherSeeds => match (reached.values, reached.timing) {
+            Circumstance::FurtherSeeds => match (sensitivity.values, sensitivity.timing) {
                 (true, _) => return self.alone.saturating_mul(VALUES),
                 (false, true) => return self.alone,
                 (false, false) => return 0,
@@ -93,7 +93,7 @@ impl RerunCounts {
             _ if self.is_brief => self.changed.min(SHOWN),
             _ => self.changed,
         };
-        if reached.chance { most } else { most.min(CERTAIN) }
+        if sensitivity.chance { most } else { most.min(CERTAIN) }
     }
 }
 
@@ -150,14 +150,14 @@ pub enum NextRerun {
 }
 
 /// Returns what follows for a test that passed before, from the reruns in `tried`.
-pub fn next(limits: &RerunCounts, reached: Reached, tried: &[RerunsUnder]) -> NextRerun {
+pub fn next(limits: &RerunCounts, sensitivity: Sensitivity, tried: &[RerunsUnder]) -> NextRerun {
     let of = |circumstance| {
         let known = tried.iter().find(|tried| tried.circumstance == circumstance);
         known.map_or((0, 0), |tried| (tried.runs, tried.failures))
     };
     for circumstance in Circumstance::ALL {
         let (runs, failures) = of(circumstance);
-        let limit = limits.of(circumstance, reached);
+        let limit = limits.of(circumstance, sensitivity);
         let is_enough = limits.is_brief && circumstance.is_certain() && runs > failures;
         if failures < SHOWN && runs < limit && !is_enough {
             return NextRerun::Run(circumstance);
@@ -174,7 +174,7 @@ pub fn next(limits: &RerunCounts, reached: Reached, tried: &[RerunsUnder]) -> Ne
                     _ => NextRerun::Environment(circumstance),
                 };
             }
-            Circumstance::Natural => return unknown((runs, failures), of, limits, reached),
+            Circumstance::Natural => return unknown((runs, failures), of, limits, sensitivity),
             _ => return NextRerun::NonDeterministic(circumstance),
         }
     }
@@ -187,9 +187,9 @@ fn unknown(
     (runs, failures): (u64, u64),
     of: impl Fn(Circumstance) -> (u64, u64),
     limits: &RerunCounts,
-    reached: Reached,
+    sensitivity: Sensitivity,
 ) -> NextRerun {
-    let is_possible = limits.of(Circumstance::FurtherSeeds, reached) > 0 && reached.values;
+    let is_possible = limits.of(Circumstance::FurtherSeeds, sensitivity) > 0 && sensitivity.values;
     let runs_needed = runs_without_failure(failures as f64 / runs as f64);
     let needed = u64::try_from(runs_needed).unwrap_or(u64::MAX).min(MAX_SEEDS);
     let (seeds, _) = of(Circumstance::FurtherSeeds);
@@ -204,24 +204,24 @@ fn unknown(
 mod tests {
     use super::*;
 
-    const TIMED: Reached = Reached { chance: true, values: false, timing: true };
+    const TIMED: Sensitivity = Sensitivity { chance: true, values: false, timing: true };
 
-    const PLAIN: Reached = Reached { chance: false, values: false, timing: false };
+    const PLAIN: Sensitivity = Sensitivity { chance: false, values: false, timing: false };
 
     /// Returns the result for a test that fails in each n-th run under each circumstance (0:
     /// never), and the number of runs.
-    fn classify(fails: impl Fn(Circumstance) -> u64, reached: Reached) -> (NextRerun, u64) {
-        classify_with(RerunCounts::default(), fails, reached)
+    fn classify(fails: impl Fn(Circumstance) -> u64, sensitivity: Sensitivity) -> (NextRerun, u64) {
+        classify_with(RerunCounts::default(), fails, sensitivity)
     }
 
     fn classify_with(
         limits: RerunCounts,
         fails: impl Fn(Circumstance) -> u64,
-        reached: Reached,
+        sensitivity: Sensitivity,
     ) -> (NextRerun, u64) {
         let mut tried: Vec<RerunsUnder> = Vec::new();
         loop {
-            match next(&limits, reached, &tried) {
+            match next(&limits, sensitivity, &tried) {
                 NextRerun::Run(circumstance) => {
                     let last = RerunsUnder::of(circumstance, &mut tried);
                     last.runs += 1;
@@ -295,7 +295,7 @@ mod tests {
         };
         let by_chance = NextRerun::NonDeterministic(Circumstance::Alone);
         assert_eq!(classify_with(brief, both, PLAIN).0, by_chance);
-        let values = Reached { values: true, ..PLAIN };
+        let values = Sensitivity { values: true, ..PLAIN };
         assert_eq!(
             classify_with(brief, |_| 0, values),
             (NextRerun::Stable, 300 + at_addresses + 4)
@@ -319,7 +319,7 @@ mod tests {
 
     #[test]
     fn seeds_of_values_are_many_and_more_where_the_plain_build_seldom_fails() {
-        let values = Reached { values: true, ..PLAIN };
+        let values = Sensitivity { values: true, ..PLAIN };
         let seeds = |natural: u64, limits: RerunCounts| {
             let mut tried = vec![RerunsUnder {
                 circumstance: Circumstance::Natural,

@@ -18,7 +18,7 @@ use super::process::at_random_addresses;
 use super::stop::StopFlag;
 use super::tree::Tree;
 use super::written_paths::WrittenPaths;
-use crate::judge::reruns::{NextRerun, Reached, RerunCounts, RerunsUnder, next};
+use crate::judge::reruns::{NextRerun, RerunCounts, RerunsUnder, Sensitivity, next};
 use crate::judge::{Circumstance, Fact, Options, Run, further, is_of_timing};
 use crate::project::{Suite, TestCase};
 use crate::report::judged::order;
@@ -78,7 +78,7 @@ impl<'a> Reruns<'a> {
         is_wanted: bool,
         report: &mut TestReport,
     ) -> Option<RunSpec> {
-        let reached = self.reached(report);
+        let sensitivity = self.sensitivity(report);
         let (mut limits, patience) = if is_wanted || !report.sources.is_empty() {
             (self.limits, PATIENCE_FOR_SEEDS)
         } else {
@@ -89,7 +89,7 @@ impl<'a> Reruns<'a> {
         let mut for_seeds = Duration::ZERO;
         let mut pace = Pace::of(&report.sources);
         let conclusion = loop {
-            let circumstance = match next(&limits, reached, &tried) {
+            let circumstance = match next(&limits, sensitivity, &tried) {
                 NextRerun::Run(circumstance) => circumstance,
                 done => break done,
             };
@@ -99,13 +99,13 @@ impl<'a> Reruns<'a> {
                     circumstance.name()
                 ));
                 // The conclusion comes from the runs made until now.
-                break next(&RerunCounts::new(0, 0, 0), reached, &tried);
+                break next(&RerunCounts::new(0, 0, 0), sensitivity, &tried);
             }
             let number = RerunsUnder::of(circumstance, &mut tried).runs;
             pace.wait();
             let begin = Instant::now();
             let is_real = report.real_threads.is_some();
-            match self.once(circumstance, number, (reached, is_real), suite, case) {
+            match self.once(circumstance, number, (sensitivity, is_real), suite, case) {
                 Ok(made) => {
                     let these = RerunsUnder::of(circumstance, &mut tried);
                     these.runs += 1;
@@ -148,14 +148,14 @@ impl<'a> Reruns<'a> {
         seeded
     }
 
-    /// Returns what the runs of `report` reached that further runs could change.
-    fn reached(&self, report: &TestReport) -> Reached {
+    /// Returns which circumstances could change the outcome of the test of `report`.
+    fn sensitivity(&self, report: &TestReport) -> Sensitivity {
         let is_open = |is_wanted: fn(Family) -> bool| {
             report.points.iter().any(|point| is_wanted(point.family))
         };
         // If the test passed with every possible order, no further seed makes another choice.
         let is_verified = report.verified.contains(&Level::Std);
-        Reached {
+        Sensitivity {
             chance: !report.sources.is_empty() || !self.options.prune,
             values: is_open(|family| !is_of_timing(family)) && !is_verified,
             // No seed controls when real threads run.
@@ -173,7 +173,7 @@ impl<'a> Reruns<'a> {
         &self,
         circumstance: Circumstance,
         number: u64,
-        (reached, is_real): (Reached, bool),
+        (sensitivity, is_real): (Sensitivity, bool),
         suite: &Suite,
         case: &TestCase,
     ) -> Result<(Run, Option<RunSpec>), String> {
@@ -188,7 +188,7 @@ impl<'a> Reruns<'a> {
         }
         let spec = match circumstance {
             Circumstance::FurtherSeeds => {
-                let seed = self.further(suite, case, number, reached);
+                let seed = self.further(suite, case, number, sensitivity);
                 if is_real { seed.with_real_threads() } else { seed }
             }
             _ => self.options.natural_spec(&case.name),
@@ -203,11 +203,17 @@ impl<'a> Reruns<'a> {
 
     /// Returns a run with a seed that the campaign has not tried, at the levels that occur on
     /// today's machines.
-    fn further(&self, suite: &Suite, case: &TestCase, number: u64, reached: Reached) -> RunSpec {
+    fn further(
+        &self,
+        suite: &Suite,
+        case: &TestCase,
+        number: u64,
+        sensitivity: Sensitivity,
+    ) -> RunSpec {
         let first = further::first_untried(self.options);
         // Today, orders and values of level `STD` occur in every run. `ONE` only adds longer
         // delays.
-        let (level, number) = if reached.values {
+        let (level, number) = if sensitivity.values {
             (Level::Std, number)
         } else {
             ([Level::Std, Level::One][(number % 2) as usize], number / 2)

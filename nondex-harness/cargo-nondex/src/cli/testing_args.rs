@@ -11,7 +11,7 @@ use super::output_args::FileArgs;
 use super::project_args::ProjectArgs;
 use super::values::{Switch as _, factor, one_of, seconds};
 use crate::judge::options::DEFAULT_BUDGET_FACTOR;
-use crate::judge::{Limit, Policy};
+use crate::judge::{NetworkPolicy, SanitisedLimit};
 
 /// Options that `cargo nondex run` and `cargo nondex order` share.
 #[derive(Args, Clone, Debug, Default)]
@@ -85,7 +85,7 @@ pub struct NetworkArgs {
 
     /// Fail when more tests, or a larger share of them, are sanitised
     #[arg(long, value_name = "N|P%")]
-    pub max_sanitised: Option<Limit>,
+    pub max_sanitised: Option<SanitisedLimit>,
 
     /// Failures that a missing network or another missing prerequisite explains are failures like
     /// any other
@@ -95,11 +95,15 @@ pub struct NetworkArgs {
 
 impl NetworkArgs {
     /// Returns the network policy of these options.
-    pub fn policy(&self) -> Policy {
+    pub fn policy(&self) -> NetworkPolicy {
         let mode = self.network.unwrap_or_default();
-        Policy {
+        NetworkPolicy {
             verify: self.network_verify.unwrap_or(false),
-            ..Policy::new(mode, self.network_allow.clone(), !self.no_sanitise.unwrap_or(false))
+            ..NetworkPolicy::new(
+                mode,
+                self.network_allow.clone(),
+                !self.no_sanitise.unwrap_or(false),
+            )
         }
     }
 }

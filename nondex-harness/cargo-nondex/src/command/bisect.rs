@@ -18,7 +18,7 @@ use crate::campaign::process;
 use crate::cli::{BisectArgs, MessageFormat};
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
-use crate::judge::bisect::{Next, Tried, next};
+use crate::judge::bisect::{BisectStep, Tried, next};
 use crate::report::bisection::{Bisection, BisectionStep, CommitReport, FileCounts, FlakySince};
 use crate::report::{Line, Report, TestReport, plural, store};
 use crate::repository::{Commit, FileKind, Git, TestHistory, changes, short, test_history};
@@ -301,14 +301,14 @@ impl CommitSearch<'_, '_> {
             let between = self.git.between(&flaky, &known)?;
             let tried = self.kept.tried();
             match next(&flaky, &between, &tried) {
-                Next::Try(commit) => match self.attempt(&commit)?.tried {
+                BisectStep::Try(commit) => match self.attempt(&commit)?.tried {
                     Tried::Flaky => flaky = commit,
                     Tried::Stable => goods.push(commit),
                     Tried::Skipped => {}
                 },
                 // If chance decides, a stable verdict may be wrong. So the last stable commit
                 // before the first flaky one is tried once more, with more runs.
-                Next::Found(found) => {
+                BisectStep::Found(found) => {
                     let doubtful = self.git.parents(&flaky)?.into_iter().find(|parent| {
                         goods.contains(parent)
                             && tried.contains_key(parent)

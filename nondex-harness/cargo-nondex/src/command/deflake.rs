@@ -22,7 +22,7 @@ use super::session::{Session, Stages};
 use crate::cli::DeflakeArgs;
 use crate::error::Result;
 use crate::exit_code::ExitCode;
-use crate::judge::change::{AtBase, Blame, Facts, Kind, Witness, blame};
+use crate::judge::change::{AtBase, Blame, Facts, Instability, Witness, blame};
 use crate::project::{self, BuildPlan};
 use crate::report::{ChangeReport, Line, Report, TestReport, Verdict};
 use crate::repository::{self, Commit, Git, short};
@@ -163,9 +163,9 @@ fn change_of(
     effects: &Effects,
     met: Vec<Line>,
 ) -> ChangeReport {
-    let kind = match test.verdict {
-        _ if test.is_sanitised() => Kind::Explained,
-        Verdict::ImplementationDependent => Kind::Choice {
+    let instability = match test.verdict {
+        _ if test.is_sanitised() => Instability::Explained,
+        Verdict::ImplementationDependent => Instability::Choice {
             is_unchanged: test.has_confirmed_culprits().then(|| {
                 test.culprits.iter().all(|culprit| {
                     let (file, line, _) = culprit.place();
@@ -173,12 +173,12 @@ fn change_of(
                 })
             }),
         },
-        Verdict::OrderDependentVictim | Verdict::OrderDependentBrittle => Kind::Order,
-        Verdict::NonDeterministic | Verdict::Unknown => Kind::Chance,
-        _ => Kind::Broken,
+        Verdict::OrderDependentVictim | Verdict::OrderDependentBrittle => Instability::Order,
+        Verdict::NonDeterministic | Verdict::Unknown => Instability::Chance,
+        _ => Instability::Broken,
     };
     let (verdict, witness) = blame(&Facts {
-        kind,
+        instability,
         at_base,
         ran_change: if met.is_empty() { trial.is_known.then_some(false) } else { Some(true) },
         passed_again,

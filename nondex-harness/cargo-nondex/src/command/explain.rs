@@ -15,7 +15,7 @@ use crate::cli::{Annotations, ExplainArgs, FileArgs};
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 use crate::findings::{Finding, Store};
-use crate::judge::{Options, Policy, Run};
+use crate::judge::{NetworkPolicy, Options, Run};
 use crate::project;
 use crate::report::{self, Report, RunDirectory, plural};
 
@@ -124,7 +124,8 @@ fn options(args: &ExplainArgs, line: &str, finding: &Finding, root: &Utf8Path) -
     options.files.clone_from(&spec.files);
     options.real_threads = !spec.is_scheduled();
     options.max_steps = spec.max_steps();
-    options.network = Policy::new(spec.network.mode(), spec.network.allowed().to_vec(), true);
+    options.network =
+        NetworkPolicy::new(spec.network.mode(), spec.network.allowed().to_vec(), true);
     options.timeout = Duration::from_millis(finding.timeout_ms);
     options.search_runs = args.search_runs;
     options.build_words = finding.build.own_words();

@@ -14,7 +14,7 @@ use crate::cli::filterset::of_test;
 use crate::cli::{ListFormat, MessageFormat, NetworkListArgs};
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
-use crate::judge::{Options, Policy};
+use crate::judge::{NetworkPolicy, Options};
 use crate::project;
 use crate::report::{Report, RunDirectory, TestReport, Verdict, plural};
 use crate::shell;
@@ -54,7 +54,7 @@ pub(super) fn network(args: &NetworkListArgs, line: &str, console: &Console) -> 
     options.seeds = Vec::new();
     options.clean_runs = std::num::NonZeroU32::MIN;
     options.jobs = args.project.build.jobs.unwrap_or(options.jobs);
-    options.network = Policy::new(NetworkMode::Block, args.network_allow.clone(), true);
+    options.network = NetworkPolicy::new(NetworkMode::Block, args.network_allow.clone(), true);
     let directory = RunDirectory::create(&project.target_dir)?;
     let tests = plural(selection::running(&selected), "test");
     console.status("Running", &format!("{tests} with the network blocked"));

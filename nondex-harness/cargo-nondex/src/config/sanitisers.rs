@@ -9,7 +9,7 @@ use toml::Spanned;
 
 use super::value::{All, Read, required};
 use crate::judge::Operations;
-use crate::judge::prerequisite::Network;
+use crate::judge::prerequisite::NetworkPrerequisite;
 use crate::nearest::instead;
 
 /// The keys of an entry.
@@ -80,7 +80,7 @@ pub(super) fn sanitisers(
         .find(|(_, is_missing)| *is_missing);
         let why = if let Some((key, _)) = missing {
             format!("a sanitiser needs `{key}`")
-        } else if name == Network::NAME {
+        } else if name == NetworkPrerequisite::NAME {
             "`network` is the name of the built-in sanitiser".to_owned()
         } else if all.iter().any(|other| other.name == *name) {
             format!("there are two sanitisers `{name}`")

@@ -12,7 +12,7 @@ use toml::Spanned;
 use super::overrides::Override;
 use super::value::{Names, many, one};
 use crate::cli::{Expression, Seeds};
-use crate::judge::Limit;
+use crate::judge::SanitisedLimit;
 use crate::project::Mode;
 
 /// Declares [`Settings`] with one line for each key: its name, its field with the type of its value
@@ -72,7 +72,7 @@ settings! {
     "jobs" jobs: NonZeroUsize, "one";
     "junit" junit: Utf8PathBuf, "one";
     "levels" levels: Vec<Level>, "one";
-    "max-sanitised" max_sanitised: Limit, "one";
+    "max-sanitised" max_sanitised: SanitisedLimit, "one";
     "max-steps" max_steps: u64, "one";
     "max-time" max_time: Duration, "one";
     "mode" mode: Mode, "one";

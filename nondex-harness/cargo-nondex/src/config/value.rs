@@ -12,7 +12,7 @@ use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 
 use crate::cli::values::{drawn, factor, positive, processors, seconds};
 use crate::cli::{Expression, Seeds};
-use crate::judge::Limit;
+use crate::judge::SanitisedLimit;
 use crate::project::Mode;
 
 /// A value that can be parsed from text.
@@ -56,7 +56,7 @@ read! {
     f64: factor;
     Schedule: drawn;
     Regex: |text| Regex::new(text).map_err(message);
-    Limit: str::parse;
+    SanitisedLimit: str::parse;
     Expression: |text| Expression::parse(text).map_err(message);
     Mode: |text| one_of(text, Mode::ALL.map(|mode| (mode.name(), mode)));
     NetworkMode: |text| one_of(text, NetworkMode::ALL.map(|mode| (mode.name(), mode)));

@@ -37,7 +37,7 @@ pub use self::rate::{NeededDelays, RateOf};
 pub use self::sanitised::Sanitised;
 pub use self::scheduled::{Scheduled, Schedules, WaitCause, WaitCauseKind, WaitReport};
 pub use self::test::{Latent, PointReport, Replay, Step, TestReport};
-use crate::judge::Limit;
+use crate::judge::SanitisedLimit;
 pub use crate::judge::culprit::Position;
 pub use crate::judge::timing::Timing;
 pub use crate::judge::verdict::Verdict;
@@ -147,7 +147,7 @@ pub struct RunInfo {
     #[serde(default)]
     pub elapsed_ms: u64,
     /// Accepted number of tests with verdict `network`.
-    pub max_sanitised: Option<Limit>,
+    pub max_sanitised: Option<SanitisedLimit>,
     /// What was built, its folder relative to the workspace root. `replay` builds the same.
     pub build: Option<BuildPlan>,
     /// Version text of the toolchain.

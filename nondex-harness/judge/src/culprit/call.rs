@@ -16,7 +16,7 @@ pub struct Call {
     /// Number of such calls in the run.
     pub of: u64,
     /// Point between the base and the drawn choice at which the outcome turns, if known.
-    pub turn: Option<Turn>,
+    pub turn: Option<TurningPoint>,
     /// Whether the outcome changes even if the call is given its base. Then no choice decides, but
     /// a side effect of a shim, such as an allocation.
     pub is_artefact: bool,
@@ -24,7 +24,7 @@ pub struct Call {
 
 /// Point at which the outcome turns on the way from the base to the drawn choice.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Turn {
+pub struct TurningPoint {
     /// Smallest number of steps that changes the outcome; for a delay, an approximation.
     pub steps: u64,
     /// What the last step changed.

@@ -3,7 +3,7 @@
 use nondex_core::{GivenChoice, PointRecord, Scope, Selection, Site};
 
 use super::call::{Call, scope};
-use super::subset::{Part, smallest};
+use super::subset::{Subset, smallest};
 use super::{CONFIRMATIONS, CulpritSearch, Missing};
 use crate::timing::is_timing;
 
@@ -17,13 +17,13 @@ impl CulpritSearch<'_> {
         let len = points.iter().map(|point| point.count).sum::<u64>();
         let Ok(len) = usize::try_from(len) else { return Ok(Vec::new()) };
         let whole =
-            self.with(Selection::Only(scopes(&points, &Part { kept: &[], beginning: len })));
+            self.with(Selection::Only(scopes(&points, &Subset { kept: &[], beginning: len })));
         if !self.changes(&whole)? {
             // Not all calls were counted: a killed thread does not report its number of calls.
             return Ok(Vec::new());
         }
-        let found = smallest(len, self.left, |part| {
-            let spec = self.with(Selection::Only(scopes(&points, &part)));
+        let found = smallest(len, self.left, |subset| {
+            let spec = self.with(Selection::Only(scopes(&points, &subset)));
             self.changes(&spec)
         })?;
         if !found.is_complete {
@@ -90,19 +90,19 @@ fn at(points: &[&PointRecord], element: usize) -> Call {
     unreachable!("the points have as many calls as were searched")
 }
 
-/// Returns the calls of a part as the fewest possible scopes.
-fn scopes(points: &[&PointRecord], part: &Part<'_>) -> Vec<Scope> {
+/// Returns the calls of a subset as the fewest possible scopes.
+fn scopes(points: &[&PointRecord], subset: &Subset<'_>) -> Vec<Scope> {
     let mut scopes = Vec::new();
     let mut first = 0;
     for point in points {
         let count = usize::try_from(point.count).unwrap_or(usize::MAX - first);
         let scope =
             |from: usize, to: usize| scope(&point.site, &point.thread, from as u64, to as u64);
-        let within = part.beginning.saturating_sub(first).min(count);
+        let within = subset.beginning.saturating_sub(first).min(count);
         if within > 0 {
             scopes.push(scope(0, within));
         }
-        let kept = part.kept.iter().rev();
+        let kept = subset.kept.iter().rev();
         let here = kept.filter(|&&element| (first..first + count).contains(&element));
         scopes.extend(here.map(|element| scope(element - first, element - first + 1)));
         first += count;

@@ -1,4 +1,4 @@
-//! Searches for the smallest part of a list that still has an effect.
+//! Searches for the smallest subset of a list that still has an effect.
 //!
 //! A binary search over prefixes of the list finds the element that completes the effect. This
 //! element is kept, and all elements after it are dropped. The same search continues before it
@@ -6,12 +6,12 @@
 //! Lecoutre, Saïs and Boussemart, "Extracting MUCs from constraint networks", ECAI 2006). It finds
 //! `k` elements among `n` with at most k·(⌈log2(n)⌉ + 1) questions.
 //!
-//! The result always has the effect. It is minimal if the effect is monotonic: larger parts never
+//! The result always has the effect. It is minimal if the effect is monotonic: larger subsets never
 //! have less effect than smaller ones.
 
-/// Part of a list: a prefix and some single elements.
+/// Subset of a list: a prefix and some single elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part<'a> {
+pub struct Subset<'a> {
     /// Single elements, in descending order, none of them in [`beginning`](Self::beginning).
     pub kept: &'a [usize],
     /// Length of the prefix.
@@ -27,7 +27,7 @@ pub struct Smallest {
     pub is_complete: bool,
 }
 
-/// Returns the smallest part of a list of `len` elements that `has_effect`. The whole list must
+/// Returns the smallest subset of a list of `len` elements that `has_effect`. The whole list must
 /// have the effect. An empty list is never tried. Calls `has_effect` at most `questions` times.
 ///
 /// # Errors
@@ -35,7 +35,7 @@ pub struct Smallest {
 pub fn smallest<E>(
     len: usize,
     questions: usize,
-    mut has_effect: impl FnMut(Part<'_>) -> Result<bool, E>,
+    mut has_effect: impl FnMut(Subset<'_>) -> Result<bool, E>,
 ) -> Result<Smallest, E> {
     let mut left = questions;
     let mut kept: Vec<usize> = Vec::new();
@@ -51,8 +51,8 @@ pub fn smallest<E>(
                 break;
             }
             left -= 1;
-            let part = Part { kept: &kept, beginning: 0 };
-            if has_effect(part)? {
+            let subset = Subset { kept: &kept, beginning: 0 };
+            if has_effect(subset)? {
                 end = 0;
                 break;
             }
@@ -64,8 +64,8 @@ pub fn smallest<E>(
             }
             left -= 1;
             let middle = without + (end - without) / 2;
-            let part = Part { kept: &kept, beginning: middle };
-            if has_effect(part)? {
+            let subset = Subset { kept: &kept, beginning: middle };
+            if has_effect(subset)? {
                 end = middle;
             } else {
                 without = middle;
@@ -91,9 +91,9 @@ mod tests {
         has_effect: impl Fn(&dyn Fn(usize) -> bool) -> bool,
     ) -> (Smallest, usize) {
         let mut questions = 0;
-        let found = smallest(len, 1000, |part| {
+        let found = smallest(len, 1000, |subset| {
             questions += 1;
-            let contains = |element| element < part.beginning || part.kept.contains(&element);
+            let contains = |element| element < subset.beginning || subset.kept.contains(&element);
             Ok::<_, Infallible>(has_effect(&contains))
         });
         (found.unwrap(), questions)
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn a_search_that_may_not_go_on_gives_what_is_known_to_suffice() {
-        let found = smallest(100, 2, |part| Ok::<_, Infallible>(part.beginning > 40)).unwrap();
+        let found = smallest(100, 2, |subset| Ok::<_, Infallible>(subset.beginning > 40)).unwrap();
         assert_eq!(found.elements, (0..50).collect::<Vec<_>>());
         assert!(!found.is_complete);
     }

@@ -128,7 +128,7 @@ fn sites(culprits: &Culprits) -> Vec<Site> {
 }
 
 /// Returns the only turn.
-fn turn(culprits: &Culprits) -> &Turn {
+fn turn(culprits: &Culprits) -> &TurningPoint {
     let [Group { calls, .. }] = &culprits.groups[..] else {
         panic!("{culprits:?}");
     };

@@ -14,7 +14,7 @@
 use nondex_core::choice::hold::SHORTEST;
 use nondex_core::{Given, GivenChoice, RunSpec, Scope};
 
-use super::call::{Call, Decisive, Turn};
+use super::call::{Call, Decisive, TurningPoint};
 use super::{CONFIRMATIONS, CONFIRMATIONS_OF_TURN, CulpritSearch, Missing, step};
 use crate::run::Run;
 use crate::timing::is_timing;
@@ -32,7 +32,11 @@ const MARGINS: [u64; 4] = [0, 10, 50, 100];
 impl CulpritSearch<'_> {
     /// Returns the turn of one of the calls, while the others are made as drawn. Returns `None` if
     /// there is no such step or if it does not decide every time.
-    pub(super) fn turn(&mut self, calls: &[Call], index: usize) -> Result<Option<Turn>, Missing> {
+    pub(super) fn turn(
+        &mut self,
+        calls: &[Call],
+        index: usize,
+    ) -> Result<Option<TurningPoint>, Missing> {
         let call = &calls[index];
         let whole = self.with_choice(calls, index, GivenChoice::Steps(u64::MAX));
         if self.left == 0 || !self.changes(&whole)? {
@@ -77,7 +81,7 @@ impl CulpritSearch<'_> {
             }
             (None, _) => return Ok(None),
         };
-        Ok(Some(Turn { steps: with, decisive }))
+        Ok(Some(TurningPoint { steps: with, decisive }))
     }
 
     /// Returns the smallest number of steps that changes the outcome every time, with its spec.

@@ -8,52 +8,54 @@ use serde::{Deserialize, Serialize};
 /// Number of tests, or share of those that were run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
-pub enum Limit {
+pub enum SanitisedLimit {
     /// Number of tests.
     Count(u64),
     /// Percentage of the tests that were run.
     Percent(u8),
 }
 
-impl Limit {
+impl SanitisedLimit {
     /// Returns whether `sanitised` of `run` tests exceed the limit.
     pub const fn is_exceeded(self, sanitised: u64, run: u64) -> bool {
         match self {
-            Limit::Count(most) => sanitised > most,
-            Limit::Percent(most) => sanitised as u128 * 100 > run as u128 * most as u128,
+            SanitisedLimit::Count(most) => sanitised > most,
+            SanitisedLimit::Percent(most) => sanitised as u128 * 100 > run as u128 * most as u128,
         }
     }
 }
 
-impl fmt::Display for Limit {
+impl fmt::Display for SanitisedLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Limit::Count(most) => write!(f, "{most}"),
-            Limit::Percent(most) => write!(f, "{most}%"),
+            SanitisedLimit::Count(most) => write!(f, "{most}"),
+            SanitisedLimit::Percent(most) => write!(f, "{most}%"),
         }
     }
 }
 
-impl FromStr for Limit {
+impl FromStr for SanitisedLimit {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         let limit = match text.strip_suffix('%') {
-            Some(share) => share.parse().ok().filter(|share| *share <= 100).map(Limit::Percent),
-            None => text.parse().ok().map(Limit::Count),
+            Some(share) => {
+                share.parse().ok().filter(|share| *share <= 100).map(SanitisedLimit::Percent)
+            }
+            None => text.parse().ok().map(SanitisedLimit::Count),
         };
         limit
             .ok_or_else(|| "expected a number of tests such as `3`, or a share such as `5%`".into())
     }
 }
 
-impl From<Limit> for String {
-    fn from(limit: Limit) -> String {
+impl From<SanitisedLimit> for String {
+    fn from(limit: SanitisedLimit) -> String {
         limit.to_string()
     }
 }
 
-impl TryFrom<String> for Limit {
+impl TryFrom<String> for SanitisedLimit {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
@@ -77,7 +79,7 @@ mod tests {
             ("10%", 2, 10, true),
             ("100%", 10, 10, false),
         ] {
-            let limit: Limit = text.parse().unwrap();
+            let limit: SanitisedLimit = text.parse().unwrap();
             assert_eq!(
                 limit.is_exceeded(sanitised, run),
                 exceeded,
@@ -86,7 +88,7 @@ mod tests {
             assert_eq!(limit.to_string(), text);
         }
         for text in ["", "%", "-1", "101%", "1.5%", "few"] {
-            assert!(text.parse::<Limit>().is_err(), "{text}");
+            assert!(text.parse::<SanitisedLimit>().is_err(), "{text}");
         }
     }
 }

@@ -10,29 +10,29 @@ use std::collections::BTreeSet;
 use nondex_core::protocol::network::meaning::{Ending, Meaning};
 use nondex_core::{NetworkOutcome, NetworkRecord};
 
-use super::{Canary, FailedOperation, Policy, Prerequisite, add};
+use super::{Canary, FailedOperation, NetworkPolicy, Prerequisite, add};
 use crate::evidence::Evidence;
 use crate::run::Run;
 
 /// Network as a prerequisite.
 #[derive(Clone, Copy, Debug)]
-pub struct Network<'a> {
+pub struct NetworkPrerequisite<'a> {
     canary: &'a Canary,
 }
 
-impl<'a> Network<'a> {
+impl<'a> NetworkPrerequisite<'a> {
     /// Name of this prerequisite.
     pub const NAME: &'static str = "network";
     /// Sentence for a missing network.
     pub const REASON: &'static str = "there is no network";
 
     /// Returns the network of runs with this policy.
-    pub fn new(policy: &'a Policy) -> Self {
-        Network { canary: &policy.canary }
+    pub fn new(policy: &'a NetworkPolicy) -> Self {
+        NetworkPrerequisite { canary: &policy.canary }
     }
 }
 
-impl Prerequisite for Network<'_> {
+impl Prerequisite for NetworkPrerequisite<'_> {
     fn name(&self) -> &str {
         Self::NAME
     }
@@ -50,7 +50,7 @@ impl Prerequisite for Network<'_> {
 
 /// Use of the network in the runs of a test, whether or not it explains all their failures.
 #[derive(Clone, Debug, Default)]
-pub struct Seen {
+pub struct NetworkUse {
     /// Operations that explain failures, without duplicates, in a fixed order.
     pub operations: Vec<FailedOperation>,
     /// Machines that the test tried to reach, by name or address.
@@ -60,12 +60,12 @@ pub struct Seen {
 }
 
 /// Returns the use of the network in the runs of a test.
-pub fn seen(evidence: &Evidence, policy: &Policy) -> Seen {
+pub fn seen(evidence: &Evidence, policy: &NetworkPolicy) -> NetworkUse {
     let runs = || evidence.all().map(|(_, run)| run);
     let passing: Vec<&Run> = runs().filter(|run| run.passed()).collect();
     let mut passed = passing.iter().flat_map(|run| &*run.network);
-    let mut seen = Seen { is_ignored: passed.any(has_failed), ..Seen::default() };
-    let network = Network::new(policy);
+    let mut seen = NetworkUse { is_ignored: passed.any(has_failed), ..NetworkUse::default() };
+    let network = NetworkPrerequisite::new(policy);
     for run in runs() {
         let hosts = run.network.iter().map(NetworkRecord::machine);
         seen.hosts.extend(hosts.map(str::to_owned));

@@ -1,4 +1,4 @@
-//! Defines the network options of a run.
+//! Defines the network policy of a run.
 
 use std::sync::Arc;
 
@@ -6,9 +6,9 @@ use nondex_core::{Network, NetworkMode, RunSpec};
 
 use super::Canary;
 
-/// Network options of a run. By default the network is observed, and failures are sanitised.
+/// Network policy of a run. By default the network is observed, and failures are sanitised.
 #[derive(Clone, Debug)]
-pub struct Policy {
+pub struct NetworkPolicy {
     /// Network mode while tests run.
     pub mode: NetworkMode,
     /// Hosts that remain reachable when the network is blocked.
@@ -21,7 +21,7 @@ pub struct Policy {
     pub canary: Arc<Canary>,
 }
 
-impl Policy {
+impl NetworkPolicy {
     /// Returns the policy of a mode. If the network is blocked, tests are offline whatever the
     /// machine is.
     pub fn new(mode: NetworkMode, allow: Vec<String>, sanitise: bool) -> Self {
@@ -29,7 +29,7 @@ impl Policy {
             NetworkMode::Block => Canary::new().blocked(),
             NetworkMode::Off | NetworkMode::Observe | NetworkMode::Fault => Canary::new(),
         };
-        Policy { mode, allow, sanitise, verify: false, canary: Arc::new(canary) }
+        NetworkPolicy { mode, allow, sanitise, verify: false, canary: Arc::new(canary) }
     }
 
     /// Returns the spec that shows whether a failure under `spec` was caused by the blocked
@@ -45,8 +45,8 @@ impl Policy {
     }
 }
 
-impl Default for Policy {
+impl Default for NetworkPolicy {
     fn default() -> Self {
-        Policy::new(NetworkMode::default(), Vec::new(), true)
+        NetworkPolicy::new(NetworkMode::default(), Vec::new(), true)
     }
 }

@@ -9,7 +9,7 @@ use crate::command::console::Console;
 use crate::command::selection;
 use crate::error::{Error, Result};
 use crate::findings::{self, Finding, Fingerprint};
-use crate::judge::{Options, Policy};
+use crate::judge::{NetworkPolicy, Options};
 use crate::project::{BuildPlan, Doctests, Harness, Project, Suite, Symbols, TestCase};
 
 /// Returns the build plan for a requested run.
@@ -35,7 +35,7 @@ pub(super) fn finding_of(args: &ReplayArgs, project: &Project) -> Result<Finding
     options.schedule = args.schedule.unwrap_or_default();
     options.timeout = args.timeout.unwrap_or(options.timeout);
     let network = args.network.unwrap_or_default();
-    options.network = Policy::new(network, args.network_allow.clone(), true);
+    options.network = NetworkPolicy::new(network, args.network_allow.clone(), true);
     let own_spec = match (args.level, args.seed) {
         (Some(level), Some(seed)) => options.apply(RunSpec::new(&test.name, level, seed)),
         _ => options.clean_spec(&test.name),

@@ -3,7 +3,7 @@
 use nondex_core::{NetworkMode, RunSpec};
 
 use super::basis::Basis;
-use crate::judge::{Evidence, Explanation, FailedOperation, Policy, prerequisite};
+use crate::judge::{Evidence, Explanation, FailedOperation, NetworkPolicy, prerequisite};
 use crate::report::schema::{NetworkEvent, Sanitised, TestReport, Verdict};
 
 /// Maximum number of operations that the report of a test lists.
@@ -70,7 +70,7 @@ fn verified(evidence: &Evidence, verification: &RunSpec, verdict: Verdict) -> Op
 }
 
 /// Describes what is unknown about the tests of verdict `network`.
-pub fn unknown(tests: &[TestReport], policy: &Policy) -> Option<String> {
+pub fn unknown(tests: &[TestReport], policy: &NetworkPolicy) -> Option<String> {
     let sanitised = tests.iter().filter(|test| test.verdict == Verdict::Network).count();
     let tests = match sanitised {
         0 => return None,

@@ -10,7 +10,7 @@ use nondex_core::{DrawnChoices, Failure, Frame, NetworkMode, Outcome, PointRecor
 use super::*;
 use crate::judge::culprit::{Culprits, Group};
 use crate::judge::simulation::{made, options, run, simulate, site};
-use crate::judge::{Interference, Policy, Reason, World};
+use crate::judge::{Interference, NetworkPolicy, Reason, World};
 use crate::project::suite::tests::binary;
 use crate::report::schema::Verdict;
 
@@ -264,7 +264,7 @@ fn what_reproduces_a_failure_says_all_that_a_fresh_clone_does_not_know() {
         ["--manifest-path", "a b/Cargo.toml", "--release"].map(str::to_owned).to_vec();
     options.schedule = Schedule::Random;
     options.models_off = vec!["directory/std::fs::read_dir".into(), "entropy/getrandom".into()];
-    options.network = Policy::new(NetworkMode::Block, vec!["a.example".into()], true);
+    options.network = NetworkPolicy::new(NetworkMode::Block, vec!["a.example".into()], true);
     options.timeout = Duration::from_millis(1500);
     assert_eq!(
         command(&options),
