@@ -16,7 +16,7 @@ use nondex_core::{Execution, RunSpec, StateId};
 
 use super::launch::Launcher;
 use super::order::Processes;
-use super::state::{PLACE, States};
+use super::state::{BinaryState, PLACE};
 use super::tree::Tree;
 use crate::judge::Run;
 use crate::judge::culprit::subset::smallest;
@@ -109,7 +109,7 @@ pub(super) struct Across<'a> {
     /// The tests of each binary.
     pub(super) binaries: &'a [Processes<'a>],
     /// State of each binary, for the lines of accesses.
-    pub(super) states: &'a [States<'a>],
+    pub(super) states: &'a [BinaryState<'a>],
     pub(super) tree: &'a Tree,
     /// Returns the outcome of this test of this binary alone; `None` if that varies, or if the test
     /// is not to be reported.

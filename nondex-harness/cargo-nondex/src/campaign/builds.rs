@@ -18,7 +18,7 @@ use super::message;
 use super::process::at_random_addresses;
 use super::stop::StopFlag;
 use super::tree::Tree;
-use super::{Selected, by_id};
+use super::{SelectedTests, by_id};
 use crate::project::{self, Harness, Rebuilds, Suite, TestCase, Variation};
 use crate::report::{
     BuildCause, FailureReport, Report, Step, TestReport, Verdict, combined, judged,
@@ -107,7 +107,7 @@ fn deciding(samples: &BTreeMap<u64, Sample>, by_chance: bool) -> Option<(u64, u6
 }
 
 /// Compares builds, and writes to `report` which of the `selected` tests depend on the build.
-pub fn compare(report: &mut Report, selected: &[Selected<'_>], builds: &Builds<'_>) {
+pub fn compare(report: &mut Report, selected: &[SelectedTests<'_>], builds: &Builds<'_>) {
     let _lock = builds.rebuilds.lock();
     builds.tree.written().add_plain();
     let cases = by_id(selected);

@@ -12,7 +12,7 @@ use super::generated;
 use super::launch;
 use super::process::{self, at_random_addresses};
 use super::stop::StopFlag;
-use super::{Selected, by_id};
+use super::{SelectedTests, by_id};
 use crate::judge::plain::no_comparison;
 use crate::judge::{Options, PlainBuild};
 use crate::project::{self, Harness, Suite, TestBinary, TestCase};
@@ -160,7 +160,7 @@ impl<'a> Comparison<'a> {
 /// `announce` gets the number of these tests first.
 pub fn compare_broken(
     report: &mut Report,
-    selected: &[Selected<'_>],
+    selected: &[SelectedTests<'_>],
     (builder, options, stop): (&dyn Builder, &Options, &StopFlag),
     announce: impl FnOnce(usize),
 ) {

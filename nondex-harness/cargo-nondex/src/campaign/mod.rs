@@ -71,7 +71,7 @@ use crate::report::{Report, RunDirectory, RunInfo, TestReport, Workspace, judged
 
 /// A test binary and the selected tests in it.
 #[derive(Clone, Debug)]
-pub struct Selected<'a> {
+pub struct SelectedTests<'a> {
     /// The binary.
     pub suite: &'a Suite,
     /// The tests that passed the filters, each with whether it will run. The others, such as
@@ -79,10 +79,10 @@ pub struct Selected<'a> {
     pub tests: Vec<(TestCase, bool)>,
 }
 
-impl<'a> Selected<'a> {
+impl<'a> SelectedTests<'a> {
     /// Selects one test, which will run.
     pub fn one(suite: &'a Suite, test: &TestCase) -> Self {
-        Selected { suite, tests: vec![(test.clone(), true)] }
+        SelectedTests { suite, tests: vec![(test.clone(), true)] }
     }
 
     /// Returns every test, with its suite.
@@ -98,8 +98,8 @@ impl<'a> Selected<'a> {
 }
 
 /// Returns the selected tests by id, each with its suite.
-fn by_id<'a>(selected: &'a [Selected<'a>]) -> BTreeMap<String, (&'a Suite, &'a TestCase)> {
-    let tests = selected.iter().flat_map(Selected::all);
+fn by_id<'a>(selected: &'a [SelectedTests<'a>]) -> BTreeMap<String, (&'a Suite, &'a TestCase)> {
+    let tests = selected.iter().flat_map(SelectedTests::all);
     tests.map(|(suite, test)| (suite.test_id(test), (suite, test))).collect()
 }
 
@@ -116,7 +116,7 @@ fn by_id<'a>(selected: &'a [Selected<'a>]) -> BTreeMap<String, (&'a Suite, &'a T
 /// Returns an error if none of the selected tests is to run. A failing test is a result, not an
 /// error.
 pub fn run(
-    selected: &[Selected<'_>],
+    selected: &[SelectedTests<'_>],
     options: &Options,
     run: &RunDirectory,
     plain: Option<&dyn Builder>,
@@ -124,7 +124,8 @@ pub fn run(
     progress: &dyn Progress,
     stop: &StopFlag,
 ) -> Result<Report> {
-    let running: Vec<(&Suite, &TestCase)> = selected.iter().flat_map(Selected::running).collect();
+    let running: Vec<(&Suite, &TestCase)> =
+        selected.iter().flat_map(SelectedTests::running).collect();
     if running.is_empty() && !selected.is_empty() {
         return Err(Error::no_tests("no tests to run"));
     }

@@ -21,11 +21,11 @@ use super::launch::Launcher;
 use super::order::{ProcessContext, Processes};
 use super::process;
 use super::progress::Progress;
-use super::race::{KnownAccesses, Races, Use};
-use super::state::States;
+use super::race::{KnownAccesses, Races, UsedState};
+use super::state::BinaryState;
 use super::stop::StopFlag;
 use super::tree::Tree;
-use super::{Selected, absolute, info};
+use super::{SelectedTests, absolute, info};
 use crate::error::{Error, Result};
 use crate::judge::Options;
 use crate::judge::order::{Experiments, OrderOptions};
@@ -51,7 +51,7 @@ struct OrderCampaign<'a> {
 /// # Errors
 /// Returns an error if none of the selected tests is to run.
 pub fn run(
-    selected: &[Selected<'_>],
+    selected: &[SelectedTests<'_>],
     options: &Options,
     order_options: &OrderOptions,
     run: &RunDirectory,
@@ -59,7 +59,7 @@ pub fn run(
     progress: &dyn Progress,
     stop: &StopFlag,
 ) -> Result<Report> {
-    let nothing_runs = selected.iter().flat_map(Selected::running).next().is_none();
+    let nothing_runs = selected.iter().flat_map(SelectedTests::running).next().is_none();
     if nothing_runs && !selected.is_empty() {
         return Err(Error::no_tests("no tests to run"));
     }
@@ -125,7 +125,7 @@ impl OrderCampaign<'_> {
     }
 
     /// Notes, once, which results are missing where accesses to statics cannot be observed.
-    fn note_unseen(&self, states: &States<'_>) {
+    fn note_unseen(&self, states: &BinaryState<'_>) {
         const UNSEEN: &str = "processes cannot trace each other on this machine: the lines that \
                               change and use statics are not known, and races on statics were not \
                               searched";
@@ -136,7 +136,7 @@ impl OrderCampaign<'_> {
     }
 
     /// Returns the reports of the selected tests of one binary, with partial results if stopped.
-    fn judge(&self, selected: &Selected<'_>) -> Vec<TestReport> {
+    fn judge(&self, selected: &SelectedTests<'_>) -> Vec<TestReport> {
         let suite = selected.suite;
         let id = &suite.binary.id;
         if suite.binary.harness != Harness::Nondex {
@@ -154,7 +154,7 @@ impl OrderCampaign<'_> {
         let symbols = symbols_of(suite);
         let mut experiments = Experiments::new(is_shared);
         let processes = self.processes(selected);
-        let states = States::new(&processes, &symbols, &self.workspace);
+        let states = BinaryState::new(&processes, &symbols, &self.workspace);
         let (mut found, uses) =
             self.search(&states, &processes, &names, &requested, &mut experiments);
         let changed: Changed = uses
@@ -177,7 +177,7 @@ impl OrderCampaign<'_> {
             let crossed = found.crossed.iter().find(|known| known.test == *test);
             if let Some(crossed) = crossed {
                 let drawn = processes.with_choices(crossed.level, crossed.seed);
-                let states = States::new(&drawn, &symbols, &self.workspace);
+                let states = BinaryState::new(&drawn, &symbols, &self.workspace);
                 let first = &crossed.dependence.sets[0];
                 states.describe(first, *test, true, &mut report);
                 self.note_unseen(&states);
@@ -211,18 +211,18 @@ impl OrderCampaign<'_> {
     }
 
     /// Returns the means to start processes with tests of one binary.
-    fn processes<'p>(&'p self, selected: &'p Selected<'_>) -> Processes<'p> {
+    fn processes<'p>(&'p self, selected: &'p SelectedTests<'_>) -> Processes<'p> {
         Processes::new(&self.context, selected.suite, tests_of(selected))
     }
 
     /// Finds tests that depend on a test of another binary, among those that depend on none of
     /// their own. Adds the dependence to their reports. Returns `None` when stopped.
-    fn across(&self, selected: &[Selected<'_>], tests: &mut [TestReport]) -> Option<()> {
+    fn across(&self, selected: &[SelectedTests<'_>], tests: &mut [TestReport]) -> Option<()> {
         let ours = selected.iter().filter(|one| one.suite.binary.harness == Harness::Nondex);
         let binaries: Vec<Processes<'_>> = ours.map(|one| self.processes(one)).collect();
         let symbols = Symbols::default();
-        let states: Vec<States<'_>> =
-            binaries.iter().map(|one| States::new(one, &symbols, &self.workspace)).collect();
+        let states: Vec<BinaryState<'_>> =
+            binaries.iter().map(|one| BinaryState::new(one, &symbols, &self.workspace)).collect();
         let verdicts: BTreeMap<String, Verdict> =
             tests.iter().map(|test| (test.id.clone(), test.verdict)).collect();
         let alone = |binary: usize, test| match verdicts.get(&binaries[binary].id(test))? {
@@ -274,10 +274,10 @@ impl OrderCampaign<'_> {
     /// Adds to the reports of stable tests which of them race with another test.
     fn add_races(
         &self,
-        states: &States<'_>,
+        states: &BinaryState<'_>,
         processes: &Processes<'_>,
         found: &BinaryResult,
-        uses: &[Use<'_>],
+        uses: &[UsedState<'_>],
         (requested, reports): (&[usize], &mut [TestReport]),
     ) {
         let is_polluter = |first: usize, then: usize| {
@@ -349,14 +349,14 @@ impl OrderCampaign<'_> {
 }
 
 /// Returns the tests of a binary that may run before others, in their original order.
-fn tests_of<'s>(selected: &Selected<'s>) -> Vec<&'s TestCase> {
+fn tests_of<'s>(selected: &SelectedTests<'s>) -> Vec<&'s TestCase> {
     let tests = selected.suite.tests.iter();
     let may_run = |case: &&TestCase| !case.ignored || is_run(selected, case);
     tests.filter(may_run).collect()
 }
 
 /// Returns whether a test is requested.
-fn is_run(selected: &Selected<'_>, case: &TestCase) -> bool {
+fn is_run(selected: &SelectedTests<'_>, case: &TestCase) -> bool {
     selected.tests.iter().any(|(known, is_run)| *is_run && known.name == case.name)
 }
 

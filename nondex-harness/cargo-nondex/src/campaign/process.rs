@@ -43,7 +43,7 @@ use nix::errno::Errno;
 use nix::unistd::Pid;
 
 use self::guardian::Guarded;
-use self::watch::Watch;
+use self::watch::WatchedProcess;
 use super::output::Output;
 use super::stop::StopFlag;
 
@@ -160,14 +160,14 @@ fn watched(
     let group =
         Pid::from_raw(i32::try_from(child.id()).expect("a process id is positive and fits"));
     guarded.started(group);
-    let mut watch = Watch::new(child, group, reader);
+    let mut watch = WatchedProcess::new(child, group, reader);
     let ended = watch.wait(limits, stop).and_then(|end| Ok((end, watch.end_group(end)?)));
     match ended {
         Ok((end, left_child)) => {
             let is_by_itself = end.is_by_itself();
             let grace = if is_by_itself && !left_child { LEFTOVER_GRACE } else { Duration::ZERO };
             let left_daemon = run.sweep(grace) && is_by_itself;
-            let Watch { output, stacks, busy, .. } = watch;
+            let WatchedProcess { output, stacks, busy, .. } = watch;
             Ok(Finished { end, output, stacks, busy, left_child: left_child || left_daemon })
         }
         Err(e) => {

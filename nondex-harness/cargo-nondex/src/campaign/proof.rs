@@ -8,7 +8,7 @@ const MAX_QUESTIONS: usize = 40;
 
 /// Proven parts of a state, by their indices.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Proof {
+pub(super) enum ProvenParts {
     /// Nothing is proven, not even for all parts together.
     None,
     /// Each of these parts makes the difference.
@@ -17,7 +17,7 @@ pub(super) enum Proof {
     Together(Vec<usize>),
 }
 
-impl Proof {
+impl ProvenParts {
     /// Returns what is proven of `parts` parts. `is_enough` returns whether restoring these parts,
     /// and nothing else, makes the difference. If one of the `first` parts does, the others are not
     /// tried. Returns `None` if `is_enough` does.
@@ -34,12 +34,12 @@ impl Proof {
                 }
             }
             if !each.is_empty() {
-                return Some(Proof::Each(each));
+                return Some(ProvenParts::Each(each));
             }
         }
         let all: Vec<usize> = (0..parts).collect();
         if parts < 2 || !is_enough(&all)? {
-            return Some(Proof::None);
+            return Some(ProvenParts::None);
         }
         let smallest = smallest(parts, MAX_QUESTIONS, |part| {
             let beginning = 0..part.beginning;
@@ -47,20 +47,24 @@ impl Proof {
             is_enough(&places).ok_or(())
         });
         let together = smallest.ok()?;
-        Some(if together.is_complete { Proof::Together(together.elements) } else { Proof::None })
+        Some(if together.is_complete {
+            ProvenParts::Together(together.elements)
+        } else {
+            ProvenParts::None
+        })
     }
 
     /// Returns the proven parts.
     pub(super) fn places(&self) -> &[usize] {
         match self {
-            Proof::None => &[],
-            Proof::Each(places) | Proof::Together(places) => places,
+            ProvenParts::None => &[],
+            ProvenParts::Each(places) | ProvenParts::Together(places) => places,
         }
     }
 
     /// Returns whether the parts make the difference only together.
     pub(super) const fn is_joint(&self) -> bool {
-        matches!(self, Proof::Together(_))
+        matches!(self, ProvenParts::Together(_))
     }
 }
 
@@ -68,40 +72,42 @@ impl Proof {
 mod tests {
     use super::*;
 
-    fn proof(parts: usize, is_enough: impl Fn(&[usize]) -> bool) -> Proof {
-        Proof::of(parts, parts, |places| Some(is_enough(places))).unwrap()
+    fn proof(parts: usize, is_enough: impl Fn(&[usize]) -> bool) -> ProvenParts {
+        ProvenParts::of(parts, parts, |places| Some(is_enough(places))).unwrap()
     }
 
     #[test]
     fn a_part_that_is_enough_alone_is_named_and_nothing_else() {
         assert_eq!(
             proof(5, |places| places.contains(&1) || places.contains(&3)),
-            Proof::Each(vec![1, 3])
+            ProvenParts::Each(vec![1, 3])
         );
     }
 
     #[test]
     fn the_first_parts_are_believed_before_the_others() {
         let of = |enough: [usize; 2]| {
-            Proof::of(2, 5, move |places| Some(places == [enough[0]] || places == [enough[1]]))
+            ProvenParts::of(2, 5, move |places| {
+                Some(places == [enough[0]] || places == [enough[1]])
+            })
         };
-        assert_eq!(of([1, 4]), Some(Proof::Each(vec![1])));
-        assert_eq!(of([3, 4]), Some(Proof::Each(vec![3, 4])));
+        assert_eq!(of([1, 4]), Some(ProvenParts::Each(vec![1])));
+        assert_eq!(of([3, 4]), Some(ProvenParts::Each(vec![3, 4])));
     }
 
     #[test]
     fn parts_that_are_enough_only_together_are_named_together_without_those_that_add_nothing() {
         assert_eq!(
             proof(7, |places| places.contains(&2) && places.contains(&5)),
-            Proof::Together(vec![2, 5])
+            ProvenParts::Together(vec![2, 5])
         );
     }
 
     #[test]
     fn nothing_is_proven_where_not_even_all_parts_are_enough_or_the_search_was_stopped() {
-        assert_eq!(proof(3, |_| false), Proof::None);
-        assert_eq!(proof(0, |_| true), Proof::None);
-        assert_eq!(proof(1, |_| false), Proof::None);
-        assert_eq!(Proof::of(3, 3, |places| (places.len() < 2).then_some(false)), None);
+        assert_eq!(proof(3, |_| false), ProvenParts::None);
+        assert_eq!(proof(0, |_| true), ProvenParts::None);
+        assert_eq!(proof(1, |_| false), ProvenParts::None);
+        assert_eq!(ProvenParts::of(3, 3, |places| (places.len() < 2).then_some(false)), None);
     }
 }

@@ -27,7 +27,7 @@ use std::thread;
 
 use nondex_core::RunSpec;
 
-use self::state::{State, TestState};
+use self::state::{QueueState, TestState};
 use super::budget::Budget;
 use super::launch::{Setting, Unmade};
 use super::progress::Progress;
@@ -154,7 +154,7 @@ pub fn execute(
         changed: Condvar::new(),
         jobs,
         tests,
-        state: Mutex::new(State::new((0..tests).map(runs), jobs, means.max_fail)),
+        state: Mutex::new(QueueState::new((0..tests).map(runs), jobs, means.max_fail)),
     };
     for test in 0..tests {
         drop(executor.advance(executor.state.locked(), test));
@@ -213,7 +213,7 @@ struct Executor<'a> {
     budget: &'a Budget,
     jobs: usize,
     tests: usize,
-    state: Mutex<State>,
+    state: Mutex<QueueState>,
     /// Signalled when the queue grows, a test is finished, or the executor is stopped. A run that
     /// ends makes room for one more, which the same thread takes. It signals only if the ended
     /// run's test is in a group or took several slots.
@@ -230,7 +230,7 @@ impl Executor<'_> {
         });
     }
 
-    /// Takes runs from the queue until no test needs one; see [`State::take`].
+    /// Takes runs from the queue until no test needs one; see [`QueueState::take`].
     fn work(&self, longest: bool) {
         let mut state = self.state.locked();
         while !state.is_idle() && !self.stop.is_set() {
@@ -341,9 +341,9 @@ impl Executor<'_> {
     /// no other worker touches it.
     fn advance<'s>(
         &'s self,
-        mut state: MutexGuard<'s, State>,
+        mut state: MutexGuard<'s, QueueState>,
         index: usize,
-    ) -> MutexGuard<'s, State> {
+    ) -> MutexGuard<'s, QueueState> {
         state.begin(index);
         let spent = state.spent;
         let test = &mut state.tests[index];

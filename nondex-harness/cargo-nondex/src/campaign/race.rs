@@ -26,9 +26,9 @@ use self::found::TriedRaces;
 use self::interleaving::{ForcedInterleaving, Moment, is_past_the_last};
 use self::screening::Screened;
 use self::uses::every;
-pub(super) use self::uses::{Use, sharers, uses};
+pub(super) use self::uses::{UsedState, sharers, uses};
 use super::order::Processes;
-use super::state::{PLACE, States};
+use super::state::{BinaryState, PLACE};
 use super::stop::StopFlag;
 use crate::judge::Run;
 use crate::judge::order::ProcessBudget;
@@ -58,7 +58,7 @@ enum Interleaved {
 /// The search for races in one binary.
 pub(super) struct Races<'a> {
     pub(super) processes: &'a Processes<'a>,
-    pub(super) states: &'a States<'a>,
+    pub(super) states: &'a BinaryState<'a>,
     /// Returns whether to search for races of this test.
     pub(super) is_selected: &'a dyn Fn(usize) -> bool,
     /// Returns whether the second test is known to fail after the first one.
@@ -81,7 +81,7 @@ pub(super) type KnownAccesses = RefCell<BTreeMap<(usize, StateId, bool), Vec<Acc
 impl Races<'_> {
     /// Returns the races among the tests of `uses`. Tries the most suspicious pairs first, as far
     /// as the budget allows.
-    pub(super) fn find(&self, uses: &[Use<'_>]) -> TriedRaces {
+    pub(super) fn find(&self, uses: &[UsedState<'_>]) -> TriedRaces {
         let mut tried = TriedRaces::default();
         let (states, plan) = self.plan(uses);
         tried.left = plan.dropped;
@@ -126,8 +126,8 @@ impl Races<'_> {
     }
 
     /// Returns the parts of the state by number, and which pairs to interleave.
-    fn plan<'u>(&self, uses: &'u [Use<'_>]) -> (Vec<&'u StateId>, Plan) {
-        fn changed<'u>(used: &'u Use<'_>) -> impl Iterator<Item = &'u StateId> {
+    fn plan<'u>(&self, uses: &'u [UsedState<'_>]) -> (Vec<&'u StateId>, Plan) {
+        fn changed<'u>(used: &'u UsedState<'_>) -> impl Iterator<Item = &'u StateId> {
             used.changes.iter().map(|part| &part.state)
         }
         let distinct: BTreeSet<&StateId> = uses.iter().flat_map(changed).collect();
@@ -161,7 +161,12 @@ impl Races<'_> {
     }
 
     /// Returns the moments at which a test, or parts of it, may run in the middle of another one.
-    fn moments(&self, pair: &InterleavedPair, uses: &[Use<'_>], state: &StateId) -> Vec<Moment> {
+    fn moments(
+        &self,
+        pair: &InterleavedPair,
+        uses: &[UsedState<'_>],
+        state: &StateId,
+    ) -> Vec<Moment> {
         let [outer, inner] = [pair.outer, pair.inner].map(|place| &uses[place]);
         let is_used = [outer, inner].into_iter().all(|used| {
             used.uses(state)
@@ -248,7 +253,7 @@ impl Races<'_> {
     }
 
     /// Returns the accesses of a test that runs alone to a part of the state.
-    fn accesses(&self, used: &Use<'_>, state: &StateId) -> Vec<AccessRecord> {
+    fn accesses(&self, used: &UsedState<'_>, state: &StateId) -> Vec<AccessRecord> {
         match state.kind {
             StateKind::Static => self.watched(used.test, state, false),
             _ => of_state(&used.accesses, state),

@@ -12,7 +12,7 @@ use nondex_core::{AccessRecord, StateChange, StateId, StateKind, TestSequence};
 
 use self::numbers::{LIMITS, SIGNALS, named_number};
 use super::order::Processes;
-use super::proof::Proof;
+use super::proof::ProvenParts;
 use crate::judge::Run;
 use crate::project::symbols::{Static, Symbols};
 use crate::report::{Line, SharedState, TestReport, Workspace, WrittenLine};
@@ -30,7 +30,7 @@ const REMOVED: &str = "(removed)";
 const HOOK: &str = "std::panicking::HOOK";
 
 /// State of the tests of one binary.
-pub(super) struct States<'a> {
+pub(super) struct BinaryState<'a> {
     processes: &'a Processes<'a>,
     symbols: &'a Symbols,
     workspace: &'a Workspace,
@@ -45,7 +45,7 @@ const WATCHED: usize = 32;
 const MAX_PLACES: usize = 4;
 
 /// A part of the state that tests leave changed.
-pub(super) struct Part<'s> {
+pub(super) struct StatePart<'s> {
     pub(super) state: StateId,
     known: Option<&'s Static>,
     after: Option<String>,
@@ -58,10 +58,10 @@ pub(super) struct Part<'s> {
     is_poisoned: bool,
 }
 
-impl Part<'_> {
+impl StatePart<'_> {
     /// Creates a part that has no symbol.
     pub(super) const fn of(state: StateId) -> Self {
-        Part {
+        StatePart {
             state,
             known: None,
             after: None,
@@ -72,7 +72,7 @@ impl Part<'_> {
     }
 
     /// Returns whether this is a folder that contains the other part.
-    fn is_folder_of(&self, other: &Part<'_>) -> bool {
+    fn is_folder_of(&self, other: &StatePart<'_>) -> bool {
         let kinds = [&self.state, &other.state].map(|state| state.kind);
         let [folder, file] = [&self.state, &other.state].map(|state| Path::new(&state.name));
         kinds == [StateKind::File; 2] && folder != file && file.starts_with(folder)
@@ -130,14 +130,14 @@ impl Part<'_> {
     }
 }
 
-impl<'a> States<'a> {
+impl<'a> BinaryState<'a> {
     /// Creates the states for the executable with these symbols.
     pub(super) const fn new(
         processes: &'a Processes<'a>,
         symbols: &'a Symbols,
         workspace: &'a Workspace,
     ) -> Self {
-        States { processes, symbols, workspace, unseen: Cell::new(false) }
+        BinaryState { processes, symbols, workspace, unseen: Cell::new(false) }
     }
 
     /// Returns whether accesses to statics were requested that this machine cannot observe.
@@ -205,10 +205,10 @@ impl<'a> States<'a> {
             let runs = self.run(before, test, &|tests| tests.put_back.clone_from(&restored))?;
             Some(runs.last()?.passed() == passes_alone)
         };
-        let proof = Proof::of(first, all.len(), |places| {
+        let proof = ProvenParts::of(first, all.len(), |places| {
             is_proven(places.iter().map(|place| all[*place].state.clone()).collect())
         })?;
-        if proof == Proof::None {
+        if proof == ProvenParts::None {
             return Some(all.iter().map(|part| self.named(part)).collect());
         }
         for place in proof.places() {
@@ -218,7 +218,7 @@ impl<'a> States<'a> {
             part.is_poisoned = !proof.is_joint() && !flags.is_empty() && is_proven(flags)?;
         }
         // Restoring a folder restores its contents too, so the folder itself is not the cause.
-        let has_inside = |part: &Part<'_>| {
+        let has_inside = |part: &StatePart<'_>| {
             all.iter().filter(|other| other.confirmed).any(|other| part.is_folder_of(other))
         };
         let mut shared = Vec::new();
@@ -280,22 +280,22 @@ impl<'a> States<'a> {
     pub(super) fn parts<'c>(
         &self,
         changes: impl Iterator<Item = &'c StateChange>,
-    ) -> Vec<Part<'_>> {
-        let mut parts: Vec<Part<'_>> = Vec::new();
+    ) -> Vec<StatePart<'_>> {
+        let mut parts: Vec<StatePart<'_>> = Vec::new();
         for change in changes {
             let found = self.symbols.at(&change.state);
             if found.is_empty() && change.state.bytes().is_none() {
                 let is_known = parts.iter().any(|known| known.state == change.state);
-                parts.extend((!is_known).then(|| Part {
+                parts.extend((!is_known).then(|| StatePart {
                     after: change.after.clone().or_else(|| Some(REMOVED.to_owned())),
-                    ..Part::of(change.state.clone())
+                    ..StatePart::of(change.state.clone())
                 }));
             }
             for known in found.into_iter().filter(|known| !known.is_noise()) {
                 let state = known.state();
                 let place =
                     parts.iter().position(|part| part.state == state).unwrap_or_else(|| {
-                        parts.push(Part { known: Some(known), ..Part::of(state) });
+                        parts.push(StatePart { known: Some(known), ..StatePart::of(state) });
                         parts.len() - 1
                     });
                 parts[place].changed.push(change.state.clone());
@@ -321,7 +321,7 @@ impl<'a> States<'a> {
     }
 
     /// Returns a part of the state as a report shows it.
-    pub(super) fn named(&self, part: &Part<'_>) -> SharedState {
+    pub(super) fn named(&self, part: &StatePart<'_>) -> SharedState {
         let kind = match part.known {
             Some(known) if known.name == HOOK => "hook",
             _ if part.is_poisoned => "lock",

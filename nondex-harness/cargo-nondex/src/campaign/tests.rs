@@ -110,7 +110,7 @@ impl Project {
         static ONE: Mutex<()> = Mutex::new(());
         let _one = ONE.locked();
         let run = RunDirectory::create(self.root()).unwrap();
-        let selected = Selected {
+        let selected = SelectedTests {
             suite: &self.suite,
             tests: self.suite.tests.iter().map(|test| (test.clone(), true)).collect(),
         };
@@ -275,7 +275,7 @@ fn records_are_deleted_unless_the_run_failed() {
 fn tests_that_are_not_to_be_run_are_reported_as_not_run() {
     let project = Project::new(Harness::Nondex, "end true", &["a", "ignored", "z"]);
     let run = RunDirectory::create(project.root()).unwrap();
-    let select = |wanted: &[bool]| Selected {
+    let select = |wanted: &[bool]| SelectedTests {
         suite: &project.suite,
         tests: project.suite.tests.iter().cloned().zip(wanted.iter().copied()).collect(),
     };

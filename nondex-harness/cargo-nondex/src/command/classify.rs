@@ -10,7 +10,7 @@ use super::console::Console;
 use super::run;
 use super::session::{Session, Stages};
 use crate::campaign::reruns::{Reruns, explained};
-use crate::campaign::{self, Selected};
+use crate::campaign::{self, SelectedTests};
 use crate::cli::ClassifyArgs;
 use crate::error::Result;
 use crate::exit_code::ExitCode;
@@ -42,7 +42,7 @@ fn investigate(args: &ClassifyArgs, is_named: bool, session: &Session<'_>, repor
         &session.tree,
         session.stop,
     );
-    let tests = session.selected.iter().flat_map(Selected::all);
+    let tests = session.selected.iter().flat_map(SelectedTests::all);
     for ((suite, case), test) in tests.zip(&mut report.tests) {
         if !test.verdict.passes() {
             continue;
@@ -91,7 +91,7 @@ fn explain(
     report: &mut TestReport,
 ) {
     let options = explained::options(session.options, &report.id, spec);
-    let selected = [Selected::one(suite, case)];
+    let selected = [SelectedTests::one(suite, case)];
     let found = campaign::run(
         &selected,
         &options,

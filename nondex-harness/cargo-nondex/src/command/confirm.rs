@@ -12,7 +12,7 @@ use self::plain::{PlainRuns, Seeded};
 use super::configuration::Asked;
 use super::console::Console;
 use super::{interrupt, selection};
-use crate::campaign::{Selected, process};
+use crate::campaign::{SelectedTests, process};
 use crate::cli::{ConfirmArgs, MessageFormat, Seeds};
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
@@ -102,7 +102,7 @@ pub(super) fn confirm(args: &ConfirmArgs, asked: &Asked, console: &Console) -> R
     let build = &args.project.build;
     let jobs = build.jobs.or_else(|| thread::available_parallelism().ok());
     let mut confirmation = Confirmation { partial: false, tests: Vec::new() };
-    for (suite, test) in selected.iter().flat_map(Selected::running) {
+    for (suite, test) in selected.iter().flat_map(SelectedTests::running) {
         let id = suite.test_id(test);
         let what = match &seeded {
             Some(seeded) => plural(seeded.seeds.len(), "seed"),

@@ -7,7 +7,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use nondex_core::CoveredRecord;
 
 use super::reads::Reads;
-use crate::campaign::Selected;
+use crate::campaign::SelectedTests;
 use crate::locked::Locked;
 use crate::project::blocks::{Blocks, SourceLine};
 
@@ -86,8 +86,8 @@ pub(super) struct Lines {
 
 impl Coverage {
     /// Starts to collect for these tests.
-    pub(super) fn new(selected: &[Selected<'_>], reads: Option<Reads>) -> Self {
-        let tests = selected.iter().flat_map(Selected::all);
+    pub(super) fn new(selected: &[SelectedTests<'_>], reads: Option<Reads>) -> Self {
+        let tests = selected.iter().flat_map(SelectedTests::all);
         // The code of a doctest is in a comment. A changed comment does not affect what other tests
         // run, so the lines of a doctest are not tracked.
         let own = tests.filter(|(_, case)| case.doctest.is_none()).map(|(suite, case)| {

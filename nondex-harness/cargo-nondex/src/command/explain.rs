@@ -10,7 +10,7 @@ use super::progress::Display;
 use super::replay;
 use super::{first, interrupt, outcome};
 use crate::campaign::memo::Memo;
-use crate::campaign::{self, Selected};
+use crate::campaign::{self, SelectedTests};
 use crate::cli::{Annotations, ExplainArgs, FileArgs};
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
@@ -62,7 +62,7 @@ pub(super) fn explain(args: &ExplainArgs, line: &str, console: &Console) -> Resu
         }
         console.note("earlier runs are no longer valid: the search starts again");
     }
-    let selected = [Selected::one(suite, test)];
+    let selected = [SelectedTests::one(suite, test)];
     let before = options.known.values().map(Vec::len).sum::<usize>();
     console.status(
         "Explaining",

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::configuration::Asked;
 use super::console::Console;
 use super::selection;
-use crate::campaign::Selected;
+use crate::campaign::SelectedTests;
 use crate::cli::{MessageFormat, ProjectArgs};
 use crate::error::Result;
 use crate::exit_code::ExitCode;
@@ -64,10 +64,10 @@ pub(super) fn list(args: &ProjectArgs, asked: &Asked, console: &Console) -> Resu
 
 /// Returns the selected tests as entries of the list.
 fn listed<'a>(
-    selected: &'a [Selected<'a>],
+    selected: &'a [SelectedTests<'a>],
     required: &BTreeMap<String, Required>,
 ) -> Vec<Listed<'a>> {
-    let tests = selected.iter().flat_map(|Selected { suite, tests }| {
+    let tests = selected.iter().flat_map(|SelectedTests { suite, tests }| {
         tests.iter().map(move |(test, runs)| {
             let id = suite.test_id(test);
             let group = required.get(&id).and_then(Required::group);

@@ -11,7 +11,7 @@ use nondex_core::hash;
 use super::coverage::Lines;
 use super::effects::{self, Effects};
 use super::reads::Reads;
-use crate::campaign::Selected;
+use crate::campaign::SelectedTests;
 use crate::error::{Error, Result};
 use crate::file;
 use crate::findings::history::{self, Entry, History, Key, Life};
@@ -41,7 +41,7 @@ pub(super) struct Compared<'a> {
     pub(super) base: Option<&'a str>,
     pub(super) plan: &'a BuildPlan,
     pub(super) options: &'a Options,
-    pub(super) selected: &'a [Selected<'a>],
+    pub(super) selected: &'a [SelectedTests<'a>],
 }
 
 /// Earlier results of the tests, and what determines the present results.
@@ -255,7 +255,7 @@ impl Past {
         let entries = self.entries()?;
         let mut since: BTreeMap<&str, Option<[Effects; 2]>> = BTreeMap::new();
         let mut found = BTreeSet::new();
-        for (Suite { binary, .. }, case) in selected.iter().flat_map(Selected::running) {
+        for (Suite { binary, .. }, case) in selected.iter().flat_map(SelectedTests::running) {
             let test = TestReport::new(&binary.package, &binary.id, &case.name);
             let requested = options_hash(options, &test.id);
             let known = entries.iter().rev().find_map(|entry| {

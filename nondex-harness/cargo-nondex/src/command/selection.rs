@@ -7,7 +7,7 @@ use std::thread::available_parallelism;
 
 use super::configuration::Asked;
 use super::console::Console;
-use crate::campaign::Selected;
+use crate::campaign::SelectedTests;
 use crate::cli::filterset::Workspace;
 use crate::cli::partition::Partition;
 use crate::cli::test_filter::{Match, NoTests, ResolvedFilter, TestFilter};
@@ -107,8 +107,8 @@ pub(super) fn select<'a>(
     suites: &'a [Suite],
     filter: &ResolvedFilter<'_>,
     by: Divided,
-) -> Vec<Selected<'a>> {
-    let selected = suites.iter().map(|suite| Selected {
+) -> Vec<SelectedTests<'a>> {
+    let selected = suites.iter().map(|suite| SelectedTests {
         suite,
         tests: suite
             .tests
@@ -138,7 +138,11 @@ pub(super) enum Divided {
 }
 
 /// Returns one part of the tests.
-fn part<'a>(selected: Vec<Selected<'a>>, partition: Partition, by: Divided) -> Vec<Selected<'a>> {
+fn part<'a>(
+    selected: Vec<SelectedTests<'a>>,
+    partition: Partition,
+    by: Divided,
+) -> Vec<SelectedTests<'a>> {
     let mut is_in = divider(partition);
     let parts = selected.into_iter().filter_map(|mut one| {
         match by {
@@ -167,23 +171,26 @@ fn divider(partition: Partition) -> impl FnMut(&str, bool) -> bool {
 
 /// Returns the tests without these ids. Leaves out executables without remaining tests to run,
 /// unless `ids` is empty.
-pub(super) fn without<'a>(selected: &[Selected<'a>], ids: &BTreeSet<String>) -> Vec<Selected<'a>> {
+pub(super) fn without<'a>(
+    selected: &[SelectedTests<'a>],
+    ids: &BTreeSet<String>,
+) -> Vec<SelectedTests<'a>> {
     let selected = selected.iter().cloned().map(|mut selected| {
         selected.tests.retain(|(test, _)| !ids.contains(&selected.suite.test_id(test)));
         selected
     });
-    let runs = |selected: &Selected<'_>| selected.running().next().is_some();
+    let runs = |selected: &SelectedTests<'_>| selected.running().next().is_some();
     selected.filter(|selected| ids.is_empty() || runs(selected)).collect()
 }
 
 /// Returns notes about the build that concern these tests.
-pub(super) fn notes(project: &Project, selected: &[Selected<'_>]) -> Vec<String> {
+pub(super) fn notes(project: &Project, selected: &[SelectedTests<'_>]) -> Vec<String> {
     project.notes_on(selected.iter().map(|selected| selected.suite.binary.id.as_str()))
 }
 
 /// Returns the number of tests that are run.
-pub(super) fn running(selected: &[Selected<'_>]) -> usize {
-    selected.iter().flat_map(Selected::running).count()
+pub(super) fn running(selected: &[SelectedTests<'_>]) -> usize {
+    selected.iter().flat_map(SelectedTests::running).count()
 }
 
 /// Checks that at least one test is run. Otherwise fails, warns or passes, as the filter requests.
@@ -192,7 +199,7 @@ pub(super) fn running(selected: &[Selected<'_>]) -> usize {
 /// [`Error::no_tests`], which lists the existing tests.
 pub(super) fn expect_some(
     suites: &[Suite],
-    selected: &[Selected<'_>],
+    selected: &[SelectedTests<'_>],
     filter: &ResolvedFilter<'_>,
     console: &Console,
 ) -> Result<()> {
@@ -211,7 +218,11 @@ pub(super) fn expect_some(
 }
 
 /// Returns the reason why no test is run.
-fn why_none(suites: &[Suite], selected: &[Selected<'_>], filter: &ResolvedFilter<'_>) -> String {
+fn why_none(
+    suites: &[Suite],
+    selected: &[SelectedTests<'_>],
+    filter: &ResolvedFilter<'_>,
+) -> String {
     let tests: usize = suites.iter().map(|suite| suite.tests.len()).sum();
     let ignored: usize = selected.iter().map(|selected| selected.tests.len()).sum();
     match (tests, ignored) {

@@ -10,7 +10,7 @@ use super::progress::Display;
 use super::{outcome, progress, selection};
 use crate::campaign::builds::{self, Builds};
 use crate::campaign::comparison::{self, Builder};
-use crate::campaign::{self, Launcher, Progress, Selected, StopFlag, Tree, orders};
+use crate::campaign::{self, Launcher, Progress, SelectedTests, StopFlag, Tree, orders};
 use crate::error::Result;
 use crate::judge::order::OrderOptions;
 use crate::judge::{Options, World};
@@ -64,9 +64,9 @@ pub(super) struct Session<'a> {
     /// Builds in which programs of the project generate something else.
     pub(super) rebuilds: &'a Rebuilds,
     /// Tests of the campaign.
-    pub(super) selected: &'a [Selected<'a>],
+    pub(super) selected: &'a [SelectedTests<'a>],
     /// Tests that run in other orders: all of a binary, or none.
-    pub(super) in_order: &'a [Selected<'a>],
+    pub(super) in_order: &'a [SelectedTests<'a>],
     /// Collector of the lines that tests run, if requested.
     pub(super) coverage: Option<&'a Coverage>,
     /// Earlier results of the tests.
@@ -126,7 +126,7 @@ impl Session<'_> {
 
     /// Creates a display for the progress of these tests. It does not show a test as broken if a
     /// comparison of builds may still decide.
-    fn display(&self, selected: &[Selected<'_>], stage: Stage) -> Display<'_> {
+    fn display(&self, selected: &[SelectedTests<'_>], stage: Stage) -> Display<'_> {
         let mut display = Display::new(self.console, selection::running(selected));
         display.undecided = self.rebuilds.affected().cloned().collect();
         display.events = self.events.map(|events| (events, stage));

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use camino::Utf8Path;
 
-use crate::campaign::Selected;
+use crate::campaign::SelectedTests;
 use crate::cli::filterset::{Query, Workspace};
 use crate::command::console::Console;
 use crate::config::SetupScript;
@@ -26,7 +26,7 @@ const RESERVED: &str = "NEXTEST";
 /// When a filter names something that the workspace does not have, or a script fails.
 pub(super) fn run(
     scripts: &[SetupScript],
-    selected: &[Selected<'_>],
+    selected: &[SelectedTests<'_>],
     workspace: &Workspace,
     project: &Project,
     console: &Console,
@@ -38,7 +38,7 @@ pub(super) fn run(
         let filter = resolved
             .transpose()
             .or_setup(format_args!("invalid filterset of the setup script `{name}`"))?;
-        let needs = |one: &&Selected<'_>| {
+        let needs = |one: &&SelectedTests<'_>| {
             one.running().any(|(suite, test)| {
                 filter.as_ref().is_none_or(|filter| filter.contains(&Query::of(suite, test)))
             })

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use nondex_core::{AccessRecord, StateId, StateKind};
 
 use super::{Across, All, Step, Test};
-use crate::campaign::proof::Proof;
+use crate::campaign::proof::ProvenParts;
 use crate::campaign::state::PLACE;
 use crate::campaign::temporary;
 use crate::campaign::temporary::fresh_folder;
@@ -34,7 +34,7 @@ impl Across<'_> {
         let mut left = Vec::new();
         self.run(&steps, &mut |folder| left = self.left(folder))?;
         left.truncate(MAX_FILES);
-        let proof = Proof::of(left.len(), left.len(), |places| {
+        let proof = ProvenParts::of(left.len(), left.len(), |places| {
             let mut restore = |folder: Option<&Path>| {
                 for place in places {
                     self.restore(folder, &left[*place]);
@@ -45,7 +45,7 @@ impl Across<'_> {
         let (mut shared, mut proven) = (Vec::new(), Vec::new());
         for (place, path) in left.iter().enumerate() {
             let confirmed = proof.places().contains(&place);
-            if !confirmed && proof != Proof::None {
+            if !confirmed && proof != ProvenParts::None {
                 continue;
             }
             let mut one = SharedState {

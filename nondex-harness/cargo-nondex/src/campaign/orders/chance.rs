@@ -28,16 +28,16 @@ pub(super) struct Chance {
 }
 
 /// The processes of one binary under each seed, and their results.
-pub(super) struct Seeded<'p, 'a> {
+pub(super) struct SeededProcesses<'p, 'a> {
     pub(super) processes: &'p Processes<'a>,
     /// Results of the processes in canonical order.
     pub(super) canonical: &'p Experiments,
     made: BTreeMap<(Level, u64), Experiments>,
 }
 
-impl<'p, 'a> Seeded<'p, 'a> {
+impl<'p, 'a> SeededProcesses<'p, 'a> {
     pub(super) const fn new(processes: &'p Processes<'a>, canonical: &'p Experiments) -> Self {
-        Seeded { processes, canonical, made: BTreeMap::new() }
+        SeededProcesses { processes, canonical, made: BTreeMap::new() }
     }
 
     /// Returns the answer of processes under a seed at `STD`; `None` when stopped.

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use nondex_core::{Level, PointRecord, Scope, Selection, Site};
 
 use super::OrderCampaign;
-use super::chance::{Chance, REPETITIONS, Seeded};
+use super::chance::{Chance, REPETITIONS, SeededProcesses};
 use crate::campaign::order::Processes;
-use crate::campaign::race::Use;
+use crate::campaign::race::UsedState;
 use crate::campaign::state::PLACE;
 use crate::judge::Run;
 use crate::judge::order::{OrderConclusion, OrderDependence, SearchLimits, conclude, detect};
@@ -41,9 +41,9 @@ impl OrderCampaign<'_> {
     /// orders without it. Also returns tests that turn out to depend on choices alone.
     pub(super) fn crossed(
         &self,
-        seeded: &mut Seeded<'_, '_>,
+        seeded: &mut SeededProcesses<'_, '_>,
         (requested, cutting): (&[usize], &[usize]),
-        uses: &[Use<'_>],
+        uses: &[UsedState<'_>],
     ) -> (Vec<Crossed>, Vec<Chance>) {
         let (mut found, mut chances) = (Vec::new(), Vec::new());
         let mut runs = seeded.canonical.made().iter().flat_map(|made| &made.runs);
@@ -143,7 +143,7 @@ impl OrderCampaign<'_> {
 
 /// Returns pairs of tests of which the first leaves a change that the second uses. Pairs with a new
 /// second test come first, so that each test occurs once before any occurs twice.
-fn suspicious(uses: &[Use<'_>]) -> Vec<Vec<usize>> {
+fn suspicious(uses: &[UsedState<'_>]) -> Vec<Vec<usize>> {
     let mut rounds: BTreeMap<usize, usize> = BTreeMap::new();
     let mut pairs = BTreeSet::new();
     for then in uses {

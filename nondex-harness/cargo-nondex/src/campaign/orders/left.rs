@@ -3,8 +3,8 @@
 use nondex_core::StateKind;
 
 use super::found::{BinaryResult, Suspect};
-use crate::campaign::race::Use;
-use crate::campaign::state::States;
+use crate::campaign::race::UsedState;
+use crate::campaign::state::BinaryState;
 use crate::report::LeftState;
 
 impl BinaryResult {
@@ -14,8 +14,8 @@ impl BinaryResult {
     pub(super) fn left(
         &self,
         test: usize,
-        uses: &[Use<'_>],
-        states: &States<'_>,
+        uses: &[UsedState<'_>],
+        states: &BinaryState<'_>,
         names: &[&str],
     ) -> Vec<LeftState> {
         let mut known = self.suspects.iter().filter_map(Suspect::dependence);

@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use nondex_core::Outcome;
 
 use super::OrderCampaign;
-use super::chance::Seeded;
+use super::chance::SeededProcesses;
 use super::found::{BinaryResult, Suspect};
-use crate::campaign::race::{self, Use};
-use crate::campaign::state::States;
+use crate::campaign::race::{self, UsedState};
+use crate::campaign::state::BinaryState;
 use crate::campaign::{Processes, budget};
 use crate::judge::Run;
 use crate::judge::certainty::ENOUGH_FAILURES;
@@ -28,12 +28,12 @@ impl OrderCampaign<'_> {
     /// step uses the results until now.
     pub(super) fn search<'s>(
         &self,
-        states: &'s States<'s>,
+        states: &'s BinaryState<'s>,
         processes: &Processes<'_>,
         names: &[&str],
         requested: &[usize],
         experiments: &mut Experiments,
-    ) -> (BinaryResult, Vec<Use<'s>>) {
+    ) -> (BinaryResult, Vec<UsedState<'s>>) {
         let id = &processes.suite.binary.id;
         let all: Vec<usize> = (0..names.len()).collect();
         each_alone(processes, &all, experiments);
@@ -69,7 +69,7 @@ impl OrderCampaign<'_> {
         };
         let failing: Vec<usize> = requested.iter().copied().filter(fails).collect();
         if !failing.is_empty() {
-            let may_change = |used: &&Use<'_>| {
+            let may_change = |used: &&UsedState<'_>| {
                 used.has_changes() || uses.iter().any(|other| other.leaves_to(used))
             };
             let changing: Vec<usize> =
@@ -96,7 +96,7 @@ impl OrderCampaign<'_> {
         let repeated =
             processes.answer(experiments, |experiments| not_idempotent(requested, experiments));
         let (mut suspects, open) = Suspect::of(suspects, all_concluded);
-        let mut seeded = Seeded::new(processes, experiments);
+        let mut seeded = SeededProcesses::new(processes, experiments);
         let dependent: Vec<(usize, OrderDependence)> =
             suspects.iter().filter_map(|one| Some((one.test, one.dependence()?.clone()))).collect();
         let mut chances = seeded.drawn(&dependent);

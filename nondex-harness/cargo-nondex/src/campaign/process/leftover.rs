@@ -25,7 +25,7 @@ const KILL_GRACE: Duration = Duration::from_millis(100);
 
 /// A run in progress, identified by its first process.
 #[derive(Debug)]
-pub(super) struct Run {
+pub(super) struct RunInProgress {
     leader: i32,
     /// Start time, in the system's ticks.
     start: u64,
@@ -57,16 +57,16 @@ pub(super) fn start(
     command: &mut Command,
     mark: Option<Vec<u8>>,
     start: impl FnOnce(&mut Command) -> io::Result<Child>,
-) -> io::Result<(Child, Run)> {
+) -> io::Result<(Child, RunInProgress)> {
     let _starting = STARTING.read().unwrap_or_else(PoisonError::into_inner);
     let child = start(command)?;
     let leader = i32::try_from(child.id()).expect("a process id is positive and fits");
     let start = Process::of(leader).map_or(0, |process| process.start);
     RUNS.locked().live.insert(leader, (start, mark.clone()));
-    Ok((child, Run { leader, start, mark }))
+    Ok((child, RunInProgress { leader, start, mark }))
 }
 
-impl Run {
+impl RunInProgress {
     /// Ends the processes left by this run and by earlier runs, after its group has ended. They
     /// have `grace` to end by themselves. Returns whether one of them can only belong to this run.
     pub(super) fn sweep(self, grace: Duration) -> bool {
@@ -122,7 +122,7 @@ impl Run {
     }
 }
 
-impl Drop for Run {
+impl Drop for RunInProgress {
     fn drop(&mut self) {
         let mut runs = RUNS.locked();
         runs.live.remove(&self.leader);
@@ -140,7 +140,7 @@ impl Drop for Run {
 impl RunRegistry {
     /// Returns whether a process with this start time and mark can only belong to the ended run
     /// `run`. Returns `None` if it may belong to a run in progress.
-    fn owner(&self, run: &Run, start: u64, marked: Option<&[u8]>) -> Option<bool> {
+    fn owner(&self, run: &RunInProgress, start: u64, marked: Option<&[u8]>) -> Option<bool> {
         if marked.is_some() && marked == run.mark.as_deref() {
             return Some(true);
         }
@@ -194,8 +194,8 @@ fn children() -> Vec<i32> {
 mod tests {
     use super::*;
 
-    fn run(leader: i32, start: u64, mark: Option<&str>) -> Run {
-        Run { leader, start, mark: mark.map(|mark| mark.as_bytes().to_vec()) }
+    fn run(leader: i32, start: u64, mark: Option<&str>) -> RunInProgress {
+        RunInProgress { leader, start, mark: mark.map(|mark| mark.as_bytes().to_vec()) }
     }
 
     fn runs(live: &[(i32, u64, Option<&str>)], ended: &[(u64, u64)]) -> RunRegistry {
@@ -208,7 +208,12 @@ mod tests {
 
     /// Calls `RunRegistry::owner`, without registering the end of `run` among the runs of other
     /// tests.
-    fn owner(runs: &RunRegistry, run: Run, start: u64, mark: Option<&str>) -> Option<bool> {
+    fn owner(
+        runs: &RunRegistry,
+        run: RunInProgress,
+        start: u64,
+        mark: Option<&str>,
+    ) -> Option<bool> {
         let found = runs.owner(&run, start, mark.map(str::as_bytes));
         std::mem::forget(run);
         found

@@ -20,7 +20,7 @@ use self::modules::Modules;
 
 /// Return addresses of a thread in the program, relative to where it is loaded, the innermost
 /// first. The first one is the current instruction.
-pub(super) type Stack = Vec<u64>;
+pub(super) type AddressStack = Vec<u64>;
 
 /// Maximum number of threads that are examined.
 const MAX_THREADS: usize = 32;
@@ -37,7 +37,7 @@ const LONG_GRACE: Duration = Duration::from_secs(1);
 /// Returns the stacks of the threads of `process`, a child of this one. Running threads come before
 /// waiting ones, and the main thread comes last among equals. Takes milliseconds. Threads that
 /// cannot be examined are left out.
-pub(super) fn of(process: Pid) -> Vec<Stack> {
+pub(super) fn of(process: Pid) -> Vec<AddressStack> {
     let Some(modules) = Modules::of(process) else { return Vec::new() };
     let Ok(memory) = File::open(format!("/proc/{process}/mem")) else { return Vec::new() };
     let mut threads: Vec<(bool, i32)> = threads(process).collect();
@@ -169,7 +169,7 @@ impl Registers {
     }
 
     /// Returns the registers of the caller.
-    fn of_caller(&self, row: &modules::Row, memory: &File) -> Option<Self> {
+    fn of_caller(&self, row: &modules::UnwindRow, memory: &File) -> Option<Self> {
         let frame = match row.cfa() {
             gimli::CfaRule::RegisterAndOffset { register, offset } => {
                 self.get(*register)?.checked_add_signed(*offset)?
@@ -198,8 +198,8 @@ impl Registers {
 }
 
 /// Returns the addresses in the program on the stack of a thread with these registers.
-fn unwind(mut registers: Registers, modules: &Modules, memory: &File) -> Stack {
-    let mut stack = Stack::new();
+fn unwind(mut registers: Registers, modules: &Modules, memory: &File) -> AddressStack {
+    let mut stack = AddressStack::new();
     for depth in 0..MAX_FRAMES {
         // A return address is after its call. Looking up the byte before it finds the call itself.
         let next = if depth == 0 { registers.instruction + 1 } else { registers.instruction };

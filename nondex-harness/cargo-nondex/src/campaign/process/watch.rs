@@ -48,7 +48,7 @@ const GATHERING: Duration = Duration::from_millis(1);
 
 /// A process that is being watched.
 #[derive(Debug)]
-pub(super) struct Watch {
+pub(super) struct WatchedProcess {
     child: Child,
     group: Pid,
     /// Reading end of the output; closed at the end of the output.
@@ -63,10 +63,10 @@ pub(super) struct Watch {
     small_reads: u32,
 }
 
-impl Watch {
+impl WatchedProcess {
     /// Watches a process that leads `group`. Its output comes from `reader`, if it is captured.
     pub(super) fn new(child: Child, group: Pid, reader: Option<PipeReader>) -> Self {
-        Watch {
+        WatchedProcess {
             child,
             group,
             reader,
@@ -316,7 +316,7 @@ mod tests {
         drop(command);
         child.wait().unwrap();
         let group = Pid::from_raw(i32::try_from(child.id()).unwrap());
-        let mut watch = Watch::new(child, group, Some(reader));
+        let mut watch = WatchedProcess::new(child, group, Some(reader));
         assert!(watch.drain(Duration::ZERO).unwrap());
         assert_eq!(watch.output.to_text().len(), 30000);
     }

@@ -11,7 +11,7 @@ use super::{MAX_AT_ONCE, Setting, pause};
 use crate::judge::{Judgement, Missing, Need, Required, Run, Runs, Slots, Spent};
 
 /// State that the workers of the executor share; the executor's lock protects it.
-pub(super) struct State {
+pub(super) struct QueueState {
     pub(super) queue: BTreeSet<QueuePlace>,
     pub(super) tests: Vec<TestState>,
     /// Slots that the current runs take.
@@ -107,7 +107,7 @@ impl TestState {
     }
 }
 
-impl State {
+impl QueueState {
     /// Creates the state before any run. `tests` has the earlier runs of each test, and the slots
     /// of `jobs` that one of its runs takes.
     pub(super) fn new(
@@ -116,7 +116,7 @@ impl State {
         max_failures: Option<NonZeroUsize>,
     ) -> Self {
         let tests: Vec<TestState> = tests.map(TestState::new).collect();
-        State {
+        QueueState {
             queue: BTreeSet::new(),
             slots: Slots::new(jobs),
             busy: 0,

@@ -422,7 +422,7 @@ fn one_of_several_workers_goes_on_with_the_test_that_took_the_most_time() {
         runs.together.add(RunSpec::clean("t"), run);
         (runs, Required::default())
     };
-    let mut state = State::new([5, 9, 1].map(runs).into_iter(), 2, None);
+    let mut state = QueueState::new([5, 9, 1].map(runs).into_iter(), 2, None);
     for test in 0..3 {
         let seeds = (0..2).map(|seed| RunSpec::new("t", Level::Std, seed));
         state.request(test, Missing::new(seeds.collect()), false);

@@ -3,8 +3,8 @@
 use nondex_core::{AccessRecord, StateId};
 
 use super::interleaving::{ForcedInterleaving, Moment};
-use super::{Races, Use, stops_after};
-use crate::campaign::state::Part;
+use super::{Races, UsedState, stops_after};
+use crate::campaign::state::StatePart;
 use crate::judge::Run;
 use crate::report::{Race, WrittenLine};
 
@@ -20,12 +20,12 @@ impl Races<'_> {
         let ForcedInterleaving { outer, inner, state, moment: Moment { access, pause_at } } =
             *interleaving;
         let is_inner = test == inner.test;
-        let name = |used: &Use<'_>| self.processes.tests[used.test].name.clone();
+        let name = |used: &UsedState<'_>| self.processes.tests[used.test].name.clone();
         // One test changes the state that the other one uses.
         let [own, other] = if is_inner { [inner, outer] } else { [outer, inner] };
         let writer = [other, own].into_iter().find(|used| used.changes(state)).unwrap_or(other);
         let line = |access: &AccessRecord| self.states.line(access);
-        let accesses = |used: &Use<'_>| self.watched(used.test, state, true);
+        let accesses = |used: &UsedState<'_>| self.watched(used.test, state, true);
         let writes = accesses(writer);
         // The user sees only what a stopped writer has done by then, and everything that an ended
         // writer has done.
@@ -53,7 +53,7 @@ impl Races<'_> {
             .find(|part| part.state == *state);
         let mut shared = match part {
             Some(part) => self.states.named(part),
-            None => self.states.named(&Part::of(state.clone())),
+            None => self.states.named(&StatePart::of(state.clone())),
         };
         shared.read = read;
         shared.written = written.as_ref().and_then(line).map(|line| WrittenLine {

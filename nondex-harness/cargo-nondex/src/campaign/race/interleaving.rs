@@ -2,7 +2,7 @@
 
 use nondex_core::{AccessRecord, Interleaving, Outcome, RunSpec, StateId};
 
-use super::Use;
+use super::UsedState;
 use crate::campaign::order::Processes;
 use crate::judge::Run;
 
@@ -18,9 +18,9 @@ pub(super) struct Moment {
 /// One test in the middle of another one.
 pub(super) struct ForcedInterleaving<'m> {
     /// The test that is stopped.
-    pub(super) outer: &'m Use<'m>,
+    pub(super) outer: &'m UsedState<'m>,
     /// The test that runs meanwhile.
-    pub(super) inner: &'m Use<'m>,
+    pub(super) inner: &'m UsedState<'m>,
     /// State that both use.
     pub(super) state: &'m StateId,
     /// Moment of the interleaving.

@@ -8,7 +8,7 @@
 use nondex_core::{AccessRecord, StateId, StateKind};
 
 use super::interleaving::Moment;
-use super::{Races, Use, stops_after};
+use super::{Races, UsedState, stops_after};
 
 /// Maximum number of accesses that are tried of each of two tests.
 const MAX_PARTS: usize = 4;
@@ -22,11 +22,16 @@ struct Stop {
 
 impl Races<'_> {
     /// Returns the accesses of two tests at which each may stop for the other.
-    pub(super) fn parts(&self, outer: &Use<'_>, inner: &Use<'_>, state: &StateId) -> Vec<Moment> {
+    pub(super) fn parts(
+        &self,
+        outer: &UsedState<'_>,
+        inner: &UsedState<'_>,
+        state: &StateId,
+    ) -> Vec<Moment> {
         if !outer.changes(state) {
             return Vec::new();
         }
-        let numbers = |used: &Use<'_>, is_wanted: fn(&Stop) -> bool| -> Vec<u64> {
+        let numbers = |used: &UsedState<'_>, is_wanted: fn(&Stop) -> bool| -> Vec<u64> {
             let stops = self.stops(used, state);
             let wanted = stops.iter().filter(|stop| is_wanted(stop));
             wanted.map(|stop| stop.number).take(MAX_PARTS).collect()
@@ -40,7 +45,7 @@ impl Races<'_> {
     }
 
     /// Returns the accesses of a test before which it may be stopped, most promising first.
-    fn stops(&self, used: &Use<'_>, state: &StateId) -> Vec<Stop> {
+    fn stops(&self, used: &UsedState<'_>, state: &StateId) -> Vec<Stop> {
         let after = usize::from(stops_after(state));
         let single = |(number, access): (u64, &AccessRecord)| Stop {
             number,

@@ -9,7 +9,7 @@ use nondex_core::StateId;
 
 use super::interleaving::{ForcedInterleaving, Moment, is_past_the_last};
 use super::uses::is_outside;
-use super::{Races, Use, WAITS};
+use super::{Races, UsedState, WAITS};
 use crate::campaign::order::Processes;
 use crate::judge::Run;
 
@@ -18,8 +18,8 @@ const AHEAD: usize = 4;
 
 /// The interleavings of a pair that may show something.
 pub(super) struct Screened<'m> {
-    pub(super) outer: &'m Use<'m>,
-    pub(super) inner: &'m Use<'m>,
+    pub(super) outer: &'m UsedState<'m>,
+    pub(super) inner: &'m UsedState<'m>,
     pub(super) state: &'m StateId,
     /// Moments that have not passed, in the order in which they are tried.
     pub(super) moments: Vec<Moment>,
@@ -34,7 +34,7 @@ impl<'m> Screened<'m> {
     /// Returns whether other processes may run concurrently, because both tests use only state of
     /// their own process.
     fn is_confined(&self) -> bool {
-        let of = |used: &Use<'_>| {
+        let of = |used: &UsedState<'_>| {
             used.changes.iter().map(|part| &part.state).chain(&used.reads).any(is_outside)
         };
         !of(self.outer) && !of(self.inner)

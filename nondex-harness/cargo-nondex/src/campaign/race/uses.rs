@@ -4,16 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use nondex_core::{AccessRecord, StateChange, StateId, StateKind};
 
-use crate::campaign::state::{PLACE, Part, States};
+use crate::campaign::state::{BinaryState, PLACE, StatePart};
 use crate::campaign::{Processes, temporary};
 use crate::judge::Run;
 use crate::judge::order::Sharers;
 
 /// State that a test uses.
-pub(in crate::campaign) struct Use<'s> {
+pub(in crate::campaign) struct UsedState<'s> {
     pub(in crate::campaign) test: usize,
     /// Parts that it changes, or leaves changed.
-    pub(super) changes: Vec<Part<'s>>,
+    pub(super) changes: Vec<StatePart<'s>>,
     /// Statics among these that have their old value afterwards.
     pub(super) undone: BTreeSet<StateId>,
     /// Parts that are changed when it has ended.
@@ -25,14 +25,14 @@ pub(in crate::campaign) struct Use<'s> {
     pub(super) accesses: Vec<AccessRecord>,
 }
 
-impl Use<'_> {
+impl UsedState<'_> {
     /// Returns whether it changes anything.
     pub(in crate::campaign) fn has_changes(&self) -> bool {
         !self.changes.is_empty()
     }
 
     /// Returns whether it leaves a change that `other` uses or may use.
-    pub(in crate::campaign) fn leaves_to(&self, other: &Use<'_>) -> bool {
+    pub(in crate::campaign) fn leaves_to(&self, other: &UsedState<'_>) -> bool {
         self.changes.iter().map(|part| &part.state).any(|state| {
             let may_use = state.kind == StateKind::Static && other.may_use_any;
             !self.undone.contains(state) && (other.uses(state) || may_use)
@@ -50,8 +50,8 @@ impl Use<'_> {
     /// initialised at first use is not shared through its first user.
     pub(in crate::campaign) fn left_to<'u>(
         &'u self,
-        uses: &'u [Use<'_>],
-    ) -> impl Iterator<Item = (&'u Part<'u>, Vec<usize>)> {
+        uses: &'u [UsedState<'_>],
+    ) -> impl Iterator<Item = (&'u StatePart<'u>, Vec<usize>)> {
         self.changes.iter().filter_map(move |part| {
             let users: Vec<usize> = uses
                 .iter()
@@ -81,9 +81,9 @@ impl Use<'_> {
 /// may have disturbed each other. They are repeated one at a time.
 pub(in crate::campaign) fn uses<'s>(
     processes: &Processes<'_>,
-    states: &'s States<'s>,
+    states: &'s BinaryState<'s>,
     tests: &[usize],
-) -> Vec<Use<'s>> {
+) -> Vec<UsedState<'s>> {
     let required = |test: &usize| processes.required([*test].into_iter());
     let mut watched =
         processes.each(tests, false, required, |place, test| Watched::of(processes, place, *test));
@@ -155,7 +155,7 @@ impl Watched {
     }
 }
 
-fn used<'s>(states: &'s States<'s>, watched: &Watched) -> Use<'s> {
+fn used<'s>(states: &'s BinaryState<'s>, watched: &Watched) -> UsedState<'s> {
     let any = StateId::every(StateKind::Static);
     let run = &watched.run;
     let (of_statics, others): (Vec<_>, Vec<_>) =
@@ -179,12 +179,12 @@ fn used<'s>(states: &'s States<'s>, watched: &Watched) -> Use<'s> {
     for access in &others {
         let is_known = changes.iter().any(|part| part.state == access.state);
         if access.writes && !is_known {
-            changes.push(Part::of(access.state.clone()));
+            changes.push(StatePart::of(access.state.clone()));
         } else if !access.writes {
             reads.insert(access.state.clone());
         }
     }
-    Use {
+    UsedState {
         test: watched.test,
         changes,
         left,
@@ -197,7 +197,7 @@ fn used<'s>(states: &'s States<'s>, watched: &Watched) -> Use<'s> {
 
 /// Returns the tests that share each part of the state that one of them leaves changed, each set
 /// once.
-pub(in crate::campaign) fn sharers(uses: &[Use<'_>]) -> Vec<Sharers> {
+pub(in crate::campaign) fn sharers(uses: &[UsedState<'_>]) -> Vec<Sharers> {
     let mut writers: BTreeMap<&StateId, Vec<usize>> = BTreeMap::new();
     for used in uses {
         for part in used.changes.iter().filter(|part| !used.undone.contains(&part.state)) {

@@ -16,13 +16,13 @@ pub(super) const TARGET: &str = "target";
 
 /// Properties by which a change of a file or folder is noticed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct TreeEntry {
     pub(super) mode: u32,
     /// Size of a file, and its modification time in seconds and nanoseconds. `None` for a folder.
     pub(super) stamp: Option<(u64, i64, i64)>,
 }
 
-impl Entry {
+impl TreeEntry {
     fn of(metadata: &Metadata) -> Self {
         // A restored link has a new time, so the time of a link is ignored.
         let stamp = if metadata.is_symlink() {
@@ -30,7 +30,7 @@ impl Entry {
         } else {
             (metadata.len(), metadata.mtime(), metadata.mtime_nsec())
         };
-        Entry { mode: metadata.mode(), stamp: (!metadata.is_dir()).then_some(stamp) }
+        TreeEntry { mode: metadata.mode(), stamp: (!metadata.is_dir()).then_some(stamp) }
     }
 }
 
@@ -58,7 +58,7 @@ impl Content {
 }
 
 /// Entries below some folders, by path.
-pub(super) type Entries = BTreeMap<PathBuf, Entry>;
+pub(super) type Entries = BTreeMap<PathBuf, TreeEntry>;
 
 /// Adds all entries below a folder to `entries`. Returns false if there are too many. In cargo's
 /// folder, entries that are in `known` do not count as changed; if `known` is `None`, none of them
@@ -73,7 +73,8 @@ pub(super) fn walk(folder: &Path, known: Option<&Entries>, entries: &mut Entries
         let is_old = is_target && known.is_none_or(|known| known.contains_key(&path));
         let is_dir = metadata.is_dir();
         // Cargo may change its own entries at any time, so they are all recorded alike.
-        let entry = if is_old { Entry { mode: 0o755, stamp: None } } else { Entry::of(&metadata) };
+        let entry =
+            if is_old { TreeEntry { mode: 0o755, stamp: None } } else { TreeEntry::of(&metadata) };
         entries.insert(path.clone(), entry);
         if entries.len() > MAX_ENTRIES {
             return false;

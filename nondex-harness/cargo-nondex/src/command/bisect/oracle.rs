@@ -7,7 +7,7 @@ use nondex_core::{ALGORITHM, Level, RunSpec, Schedule};
 use serde::{Deserialize, Serialize};
 
 use super::category::Category;
-use crate::campaign::{self, Launcher, Pace, Selected, Setting, Silent, StopFlag, across};
+use crate::campaign::{self, Launcher, Pace, SelectedTests, Setting, Silent, StopFlag, across};
 use crate::cli::BisectArgs;
 use crate::error::Result;
 use crate::judge::Options;
@@ -273,7 +273,7 @@ impl<'a> Oracle<'a> {
         level: Level,
         known: Vec<(Schedule, Level, u64)>,
     ) -> Result<Option<Trial>> {
-        let selected = Selected::one(suite, case);
+        let selected = SelectedTests::one(suite, case);
         let options = Options {
             levels: vec![level],
             seeds: (0..self.seeds).collect(),

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::Session;
 use super::trials::after;
-use crate::campaign::{self, Pace, Selected, Setting, Silent};
+use crate::campaign::{self, Pace, SelectedTests, Setting, Silent};
 use crate::error::Result;
 use crate::exit_code::ExitCode;
 use crate::judge::Options;
@@ -180,7 +180,7 @@ impl<'a> Base<'a> {
                 _ => AtBase::Passes,
             });
         }
-        let selected = Selected::one(suite, case);
+        let selected = SelectedTests::one(suite, case);
         if test.verdict != Verdict::Broken {
             options.clean_runs = options.clean_runs.max(CLEAN_RUNS);
         }

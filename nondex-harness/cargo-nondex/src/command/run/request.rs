@@ -7,7 +7,7 @@ use std::sync::Arc;
 use camino::{Utf8Path, Utf8PathBuf};
 use nondex_core::NetworkMode;
 
-use crate::campaign::{Selected, StopFlag};
+use crate::campaign::{SelectedTests, StopFlag};
 use crate::cli::test_filter::{ResolvedFilter, TestFilter};
 use crate::cli::{RunArgs, TestingArgs};
 use crate::command::configuration::Asked;
@@ -116,7 +116,7 @@ impl<'a> Request<'a> {
 
     /// Returns the requested tests. With other orders, a partition divides binaries, not single
     /// tests.
-    fn selected<'p>(&self, project: &'p Project) -> Vec<Selected<'p>> {
+    fn selected<'p>(&self, project: &'p Project) -> Vec<SelectedTests<'p>> {
         let by = if self.stages.have_orders() { Divided::Binaries } else { Divided::Tests };
         selection::select(&project.suites, &self.filter, by)
     }
@@ -129,7 +129,7 @@ impl<'a> Request<'a> {
         &self,
         project: &'p Project,
         console: &Console,
-    ) -> Result<Vec<Selected<'p>>> {
+    ) -> Result<Vec<SelectedTests<'p>>> {
         let selected = self.selected(project);
         let left_out = self.filter.left_out(&project.suites);
         if left_out > 0 {

@@ -2,14 +2,14 @@
 
 use nondex_core::{Level, Schedule};
 
-use crate::campaign::Selected;
+use crate::campaign::SelectedTests;
 use crate::command::selection;
 use crate::judge::{Options, World};
 use crate::report::listing::seeds;
 use crate::report::plural;
 
 /// Describes a campaign, with its seeds and levels.
-pub(super) fn plan(selected: &[Selected<'_>], options: &Options) -> String {
+pub(super) fn plan(selected: &[SelectedTests<'_>], options: &Options) -> String {
     let all: usize = selected.iter().map(|selected| selected.tests.len()).sum();
     let ignored = ignored(selected);
     let tests = plural(all, "test");
@@ -42,7 +42,7 @@ pub(super) fn plan(selected: &[Selected<'_>], options: &Options) -> String {
 
 /// Describes a run of each test with fixed choices: `48 tests across 3 binaries, with the choices
 /// of seed 7`.
-pub(super) fn world(selected: &[Selected<'_>], world: &World) -> String {
+pub(super) fn world(selected: &[SelectedTests<'_>], world: &World) -> String {
     let twice = if world.verify { ", twice each" } else { "" };
     let seed =
         world.seed.map_or_else(String::new, |seed| format!(", with the choices of seed {seed}"));
@@ -52,7 +52,7 @@ pub(super) fn world(selected: &[Selected<'_>], world: &World) -> String {
 }
 
 /// Returns the number of ignored tests in parentheses, or nothing if there are none.
-fn ignored(selected: &[Selected<'_>]) -> String {
+fn ignored(selected: &[SelectedTests<'_>]) -> String {
     let all: usize = selected.iter().map(|selected| selected.tests.len()).sum();
     match all - selection::running(selected) {
         0 => String::new(),
@@ -61,7 +61,7 @@ fn ignored(selected: &[Selected<'_>]) -> String {
 }
 
 /// Returns the number of binaries.
-fn binaries(selected: &[Selected<'_>]) -> String {
+fn binaries(selected: &[SelectedTests<'_>]) -> String {
     match selected.len() {
         1 => "1 binary".to_owned(),
         many => format!("{many} binaries"),

@@ -8,7 +8,7 @@ use nix::unistd::Pid;
 use object::{Object, ObjectSection, ObjectSegment, SegmentFlags};
 
 /// Rules that give a caller's registers from those of the called function, at one instruction.
-pub(super) type Row = gimli::UnwindTableRow<usize>;
+pub(super) type UnwindRow = gimli::UnwindTableRow<usize>;
 
 /// Size of the largest pages, in bytes.
 const MAX_PAGE: u64 = 64 << 10;
@@ -61,7 +61,7 @@ impl Modules {
     }
 
     /// Returns the rules for the caller's registers at this address.
-    pub(super) fn row(&self, address: u64) -> Option<Row> {
+    pub(super) fn row(&self, address: u64) -> Option<UnwindRow> {
         let (_, loaded) = self.at(address)?;
         let bases = &loaded.bases;
         let header = EhFrameHdr::new(&loaded.eh_frame_hdr, NativeEndian).parse(bases, 8).ok()?;
