@@ -10,7 +10,7 @@ mod progress;
 
 use camino::Utf8Path;
 
-use self::oracle::{Oracle, Trial};
+use self::oracle::{CommitTrial, Oracle};
 use self::progress::Kept;
 use super::console::Console;
 use super::{first, interrupt, known};
@@ -362,7 +362,7 @@ impl CommitSearch<'_, '_> {
     }
 
     /// Returns the result of a commit, from an earlier search if possible.
-    fn attempt(&mut self, commit: &str) -> Result<Trial, Stopped> {
+    fn attempt(&mut self, commit: &str) -> Result<CommitTrial, Stopped> {
         let trial = match self.kept.of(commit) {
             Some(trial) => trial,
             None => self.oracle.attempt(commit, false)?.ok_or(Stopped::Interrupted)?,
@@ -371,13 +371,13 @@ impl CommitSearch<'_, '_> {
     }
 
     /// Tries a commit again with more runs.
-    fn renewed(&mut self, commit: &str) -> Result<Trial, Stopped> {
+    fn renewed(&mut self, commit: &str) -> Result<CommitTrial, Stopped> {
         let trial = self.oracle.attempt(commit, true)?.ok_or(Stopped::Interrupted)?;
         self.note(commit, trial)
     }
 
     /// Shows, records and saves the result of a commit.
-    fn note(&mut self, commit: &str, trial: Trial) -> Result<Trial, Stopped> {
+    fn note(&mut self, commit: &str, trial: CommitTrial) -> Result<CommitTrial, Stopped> {
         let tried = trial.tried.to_string();
         let what = if trial.what == tried { String::new() } else { format!(": {}", trial.what) };
         self.console.status("Tried", &format!("{} {tried}{what}", short(commit)));

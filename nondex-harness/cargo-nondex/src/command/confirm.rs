@@ -8,7 +8,7 @@ use std::thread;
 use anstyle::AnsiColor;
 use serde::Serialize;
 
-use self::plain::{PlainRuns, Seeded};
+use self::plain::{EntropySeeds, PlainRuns};
 use super::configuration::Asked;
 use super::console::Console;
 use super::{interrupt, selection};
@@ -90,7 +90,9 @@ pub(super) fn confirm(args: &ConfirmArgs, asked: &Asked, console: &Console) -> R
     selection::expect_some(&project.suites, &selected, &resolved, console)?;
     let required = selection::required(asked, &plan, &project.suites)?;
     let seeded = match seeds {
-        Some(seeds) => Some(Seeded::new(seeds, &project, args.project.build.target.as_deref())?),
+        Some(seeds) => {
+            Some(EntropySeeds::new(seeds, &project, args.project.build.target.as_deref())?)
+        }
         None => None,
     };
     // Addresses are a source of randomness that no seed controls.

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use camino::{Utf8Path, Utf8PathBuf};
 use nondex_core::CoveredRecord;
 
-use super::reads::Reads;
+use super::file_observer::FileObserver;
 use crate::campaign::SelectedTests;
 use crate::locked::Locked;
 use crate::project::blocks::{Blocks, SourceLine};
@@ -63,7 +63,7 @@ pub(super) struct Coverage {
     own: BTreeMap<String, Utf8PathBuf>,
     ran: Mutex<BTreeMap<String, Ran>>,
     /// Files that the tests open; `None` if the system cannot report them.
-    reads: Mutex<Option<Reads>>,
+    observer: Mutex<Option<FileObserver>>,
 }
 
 /// Blocks that a test ran, by program.
@@ -76,7 +76,7 @@ struct Ran {
 
 /// Lines that each test ran, and all compiled lines.
 #[derive(Debug)]
-pub(super) struct Lines {
+pub(super) struct CoveredLines {
     /// Lines that each test ran, by its id. Tests with incomplete records are left out.
     pub(super) ran: BTreeMap<String, BTreeSet<SourceLine>>,
     /// Files and folders of the repository that were opened while each test ran.
@@ -86,7 +86,7 @@ pub(super) struct Lines {
 
 impl Coverage {
     /// Starts to collect for these tests.
-    pub(super) fn new(selected: &[SelectedTests<'_>], reads: Option<Reads>) -> Self {
+    pub(super) fn new(selected: &[SelectedTests<'_>], observer: Option<FileObserver>) -> Self {
         let tests = selected.iter().flat_map(SelectedTests::all);
         // The code of a doctest is in a comment. A changed comment does not affect what other tests
         // run, so the lines of a doctest are not tracked.
@@ -94,24 +94,24 @@ impl Coverage {
             let executable = suite.binary.executable_of(case);
             (suite.test_id(case), executable.to_owned())
         });
-        Coverage { own: own.collect(), ran: Mutex::default(), reads: Mutex::new(reads) }
+        Coverage { own: own.collect(), ran: Mutex::default(), observer: Mutex::new(observer) }
     }
 
     /// Calls `update` if the system reports opened files.
-    fn reads(&self, update: impl FnOnce(&mut Reads)) {
-        if let Some(reads) = self.reads.locked().as_mut() {
-            update(reads);
+    fn with_observer(&self, update: impl FnOnce(&mut FileObserver)) {
+        if let Some(observer) = self.observer.locked().as_mut() {
+            update(observer);
         }
     }
 
     /// Records that a run of a test begins.
     pub(super) fn begin(&self, test: &str) {
-        self.reads(|reads| reads.begin(test));
+        self.with_observer(|observer| observer.begin(test));
     }
 
     /// Records that a run of a test ended.
     pub(super) fn end(&self, test: &str) {
-        self.reads(|reads| reads.end(test));
+        self.with_observer(|observer| observer.end(test));
     }
 
     /// Adds the blocks that a run of a test ran.
@@ -127,10 +127,10 @@ impl Coverage {
     }
 
     /// Returns the lines of each test. Leaves out tests with incomplete records.
-    pub(super) fn lines(self) -> Lines {
+    pub(super) fn lines(self) -> CoveredLines {
         let mut programs = Programs::default();
         let mut found = BTreeMap::new();
-        let opened = self.reads.unlocked().and_then(Reads::found);
+        let opened = self.observer.unlocked().and_then(FileObserver::found);
         for (test, ran) in self.ran.unlocked() {
             let mut lines = BTreeSet::new();
             let mut is_lost = ran.is_lost || opened.is_none();
@@ -141,6 +141,6 @@ impl Coverage {
                 found.insert(test, lines);
             }
         }
-        Lines { ran: found, opened: opened.unwrap_or_default(), compiled: programs.compiled }
+        CoveredLines { ran: found, opened: opened.unwrap_or_default(), compiled: programs.compiled }
     }
 }

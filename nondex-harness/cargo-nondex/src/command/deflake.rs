@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 
 use self::base::Base;
 use self::opened::Opened;
-use self::trials::{Trial, Trials};
+use self::trials::{TrialResult, Trials};
 use super::configuration::Asked;
 use super::console::Console;
 use super::effects::{self, Effects};
@@ -158,7 +158,7 @@ fn is_failing(test: &TestReport) -> bool {
 fn change_of(
     test: &TestReport,
     passed_again: Option<Witness>,
-    trial: &Trial,
+    trial: &TrialResult,
     at_base: AtBase,
     effects: &Effects,
     met: Vec<Line>,

@@ -1,9 +1,9 @@
 //! Effects of a change: the tests that it may affect.
 
 mod between;
-mod kind;
 mod lock;
 mod page;
+mod purpose;
 mod removed;
 mod tree;
 
@@ -11,8 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-pub(super) use self::kind::outside;
-use self::page::Page;
+use self::page::ChangedText;
+pub(super) use self::purpose::outside;
 use self::removed::Removed;
 use crate::cli::filterset::Workspace;
 use crate::project::blocks::SourceLine;
@@ -33,7 +33,7 @@ struct Effect {
 
 /// Changed file that a test may read.
 #[derive(Debug)]
-pub(super) struct Data {
+pub(super) struct DataFile {
     /// Path in the repository.
     pub(super) name: String,
     /// Absolute path.
@@ -64,9 +64,9 @@ pub(super) struct Effects {
     /// Dependencies between packages.
     graph: Workspace,
     /// Changed files that a test may read.
-    pub(super) data: Vec<Data>,
+    pub(super) data: Vec<DataFile>,
     /// Changed sources and pages, by their paths. Their comments may contain doctests.
-    pages: BTreeMap<Utf8PathBuf, Page>,
+    pages: BTreeMap<Utf8PathBuf, ChangedText>,
     /// Changed files, by their paths in the repository.
     files: BTreeMap<String, Presence>,
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use camino::Utf8Path;
 
 use super::console::Console;
-use super::setup::{self, Variables};
+use super::setup::{self, TestVariables};
 use super::{actions, files};
 use crate::campaign::comparison::Builder;
 use crate::cli::{FileArgs, MessageFormat};
@@ -21,13 +21,13 @@ pub(super) struct PlainBuilder {
     /// Plan of the build.
     pub(super) plan: BuildPlan,
     /// Variables that setup scripts set.
-    pub(super) variables: Variables,
+    pub(super) variables: TestVariables,
 }
 
 impl PlainBuilder {
     /// Creates a builder for tests without variables of setup scripts.
     pub(super) const fn new(plan: BuildPlan) -> Self {
-        PlainBuilder { plan, variables: Variables::new() }
+        PlainBuilder { plan, variables: TestVariables::new() }
     }
 }
 

@@ -8,9 +8,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use camino::{Utf8Path, Utf8PathBuf};
 use nondex_core::hash;
 
-use super::coverage::Lines;
+use super::coverage::CoveredLines;
 use super::effects::{self, Effects};
-use super::reads::Reads;
+use super::file_observer::FileObserver;
 use crate::campaign::SelectedTests;
 use crate::error::{Error, Result};
 use crate::file;
@@ -113,10 +113,10 @@ impl Past {
 
     /// Returns an observer of the repository's files that tests open. Returns `None` if the system
     /// cannot observe them.
-    pub(super) fn reads(&self) -> Option<Reads> {
+    pub(super) fn file_observer(&self) -> Option<FileObserver> {
         let (snapshots, tree) = self.snapshots.as_ref().zip(self.key.tree.as_ref())?;
         let files = snapshots.git().files(tree).ok()?;
-        Reads::of(snapshots.git().root(), files.iter().map(String::as_str))
+        FileObserver::of(snapshots.git().root(), files.iter().map(String::as_str))
     }
 
     /// Adds the commit and the version of this tool to a report.
@@ -135,7 +135,7 @@ impl Past {
         &self,
         report: &Report,
         options: &Options,
-        lines: Option<&Lines>,
+        lines: Option<&CoveredLines>,
         in_orders: bool,
     ) -> Result<()> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH);

@@ -12,8 +12,8 @@ use std::process::Command;
 use camino::Utf8Path;
 use nondex_core::{Network, Outcome, RunRecord, RunSpec, Site};
 
-use self::counts::Counts;
-use self::runs::Runs;
+use self::counts::OutcomeCounts;
+use self::runs::RepeatableRun;
 use super::console::Console;
 use super::interrupt;
 use crate::campaign::{Pace, StopFlag, launch, process, record};
@@ -82,7 +82,8 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
     if let Some(note) = process::without_randomisation() {
         console.note(&note);
     }
-    let runs = Runs::new((&project, suite), &finding, &spec, args, records.path(), &stop)?;
+    let repeatable =
+        RepeatableRun::new((&project, suite), &finding, &spec, args, records.path(), &stop)?;
     let workspace = Workspace::new(root.clone()).at(&binary.cwd);
     // Place of a failure or, if the run did not end by itself, of a thread. For a doctest, this is
     // the place in its source file.
@@ -96,11 +97,11 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
         Some(of_doctest.map_or((file, line), |found| (found.file, found.line)))
     };
     if let Some(requested) = args.runs {
-        let mut counts = Counts::default();
+        let mut counts = OutcomeCounts::default();
         let mut pace = Pace::default();
         for _ in 0..requested.get() {
             pace.wait();
-            let Some(run) = runs.one() else { break };
+            let Some(run) = repeatable.one() else { break };
             pace.heed(&run);
             let as_recorded = verdict::is_as_recorded(&run, &finding);
             counts.add(&run, place_of(&run), as_recorded);
@@ -109,7 +110,7 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
     }
     let run = match debugger {
         Some(debugger) => debug(binary, test, &spec, &debugger, &args.arguments, records.path())?,
-        None => runs.shown(console)?,
+        None => repeatable.shown(console)?,
     };
     if let Some(trace) = verdict::traced(&run).filter(|_| console.format != MessageFormat::Json) {
         console.text(&schedule::text(trace, &workspace));

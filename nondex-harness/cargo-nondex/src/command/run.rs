@@ -5,7 +5,7 @@ mod request;
 use std::collections::BTreeSet;
 use std::time::Instant;
 
-use self::request::Request;
+use self::request::RunRequest;
 use super::configuration::Asked;
 use super::console::Console;
 use super::coverage::Coverage;
@@ -42,7 +42,7 @@ pub(super) fn within(
 ) -> Result<ExitCode> {
     let testing = &args.testing;
     let filter = testing.project.filter.parse()?;
-    let request = Request::new(args, asked, &filter, stages, console)?;
+    let request = RunRequest::new(args, asked, &filter, stages, console)?;
     let stop = interrupt::install()?;
     console.event(&Event::BuildStarted)?;
     let build_started = Instant::now();
@@ -79,7 +79,7 @@ pub(super) fn within(
         .unwrap_or_default();
     let in_order = selection::without(&selected, &unchanged.in_orders);
     let selected = selection::without(&selected, &unchanged.alone);
-    let coverage = options.cover.then(|| Coverage::new(&selected, past.reads()));
+    let coverage = options.cover.then(|| Coverage::new(&selected, past.file_observer()));
     let directory = RunDirectory::create(&project.target_dir)?;
     // If this fails, the tests are judged by the existing build only. This comes before the
     // snapshot: cargo writes into the target folder, which no test must be blamed for.

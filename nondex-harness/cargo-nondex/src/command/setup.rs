@@ -13,7 +13,7 @@ use crate::error::{Error, OrSetup, Result};
 use crate::project::{Project, Suite};
 
 /// Variables of tests, by the id of their binary.
-pub(super) type Variables = BTreeMap<String, Vec<(String, String)>>;
+pub(super) type TestVariables = BTreeMap<String, Vec<(String, String)>>;
 
 /// Prefix of the names that nextest reserves.
 const RESERVED: &str = "NEXTEST";
@@ -30,8 +30,8 @@ pub(super) fn run(
     workspace: &Workspace,
     project: &Project,
     console: &Console,
-) -> Result<Variables> {
-    let mut found = Variables::new();
+) -> Result<TestVariables> {
+    let mut found = TestVariables::new();
     for script in scripts {
         let resolved = script.filter.as_ref().map(|filter| filter.resolve(workspace));
         let name = &script.name;
@@ -58,7 +58,7 @@ pub(super) fn run(
 }
 
 /// Adds the variables to the environment of these binaries.
-pub(super) fn give(variables: &Variables, suites: &mut [Suite]) {
+pub(super) fn give(variables: &TestVariables, suites: &mut [Suite]) {
     for suite in suites {
         let own = variables.get(&suite.binary.id).into_iter().flatten();
         suite.binary.env.extend(own.map(|(name, value)| (name.into(), value.into())));

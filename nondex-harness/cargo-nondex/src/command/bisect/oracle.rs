@@ -18,7 +18,7 @@ use crate::repository::{Copy, Git};
 
 /// Result of trying a commit.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Trial {
+pub(super) struct CommitTrial {
     /// Whether the test is flaky at the commit.
     pub(super) tried: Tried,
     /// Verdict, or the reason why there is none.
@@ -27,10 +27,10 @@ pub(super) struct Trial {
     pub(super) place: Option<Line>,
 }
 
-impl Trial {
+impl CommitTrial {
     /// Returns a result without a responsible call.
     fn new(tried: Tried, what: impl Into<String>) -> Self {
-        Trial { tried, what: what.into(), place: None }
+        CommitTrial { tried, what: what.into(), place: None }
     }
 }
 
@@ -126,12 +126,16 @@ impl<'a> Oracle<'a> {
 
     /// Tries a commit. With `thoroughly`, a test that fails by chance is run three times as often.
     /// Returns `None` if the search was stopped.
-    pub(super) fn attempt(&mut self, commit: &str, thoroughly: bool) -> Result<Option<Trial>> {
+    pub(super) fn attempt(
+        &mut self,
+        commit: &str,
+        thoroughly: bool,
+    ) -> Result<Option<CommitTrial>> {
         if self.stop.is_set() {
             return Ok(None);
         }
         if let Err(error) = self.copy.check_out(commit) {
-            return Ok(Some(Trial::new(Tried::Skipped, error.to_string())));
+            return Ok(Some(CommitTrial::new(Tried::Skipped, error.to_string())));
         }
         self.builds += 1;
         let plan = self.plan_here();
@@ -161,7 +165,7 @@ impl<'a> Oracle<'a> {
             Err(error) => {
                 let message = error.to_string();
                 let first = message.lines().next().unwrap_or_default();
-                return Ok(Some(Trial::new(Tried::Skipped, first)));
+                return Ok(Some(CommitTrial::new(Tried::Skipped, first)));
             }
         };
         let Some(found) = self.find(&project) else {
@@ -170,7 +174,7 @@ impl<'a> Oracle<'a> {
             let introduced = self.introduced.as_ref();
             let is_missing = introduced.is_some_and(|first| self.git.leads_to(first, commit));
             let tried = if is_missing { Tried::Skipped } else { Tried::Stable };
-            return Ok(Some(Trial::new(tried, "there is no such test")));
+            return Ok(Some(CommitTrial::new(tried, "there is no such test")));
         };
         self.trial(&project, found, thoroughly)
     }
@@ -181,7 +185,7 @@ impl<'a> Oracle<'a> {
         project: &Project,
         (suite, case): (&Suite, &TestCase),
         thoroughly: bool,
-    ) -> Result<Option<Trial>> {
+    ) -> Result<Option<CommitTrial>> {
         let trial = match self.category.clone() {
             Category::Choices { level, known } => self.by_choices(suite, case, level, known)?,
             Category::Order { before, fails } => {
@@ -272,7 +276,7 @@ impl<'a> Oracle<'a> {
         case: &TestCase,
         level: Level,
         known: Vec<(Schedule, Level, u64)>,
-    ) -> Result<Option<Trial>> {
+    ) -> Result<Option<CommitTrial>> {
         let selected = SelectedTests::one(suite, case);
         let options = Options {
             levels: vec![level],
@@ -290,7 +294,7 @@ impl<'a> Oracle<'a> {
             let (file, line, _) = culprit.place();
             Line { file: file.to_owned(), line }
         });
-        Ok(Some(Trial {
+        Ok(Some(CommitTrial {
             tried: match test.verdict {
                 Verdict::Stable | Verdict::Passed => Tried::Stable,
                 Verdict::Broken | Verdict::NotRun | Verdict::Network => Tried::Skipped,
@@ -310,11 +314,11 @@ impl<'a> Oracle<'a> {
         case: &TestCase,
         before: &[String],
         fails: bool,
-    ) -> Option<Trial> {
+    ) -> Option<CommitTrial> {
         let earlier: Option<Vec<(&Suite, &TestCase)>> =
             before.iter().map(|name| self.earlier(project, suite, name)).collect();
         let Some(earlier) = earlier else {
-            return Some(Trial::new(Tried::Stable, "the tests before it do not exist"));
+            return Some(CommitTrial::new(Tried::Stable, "the tests before it do not exist"));
         };
         let (own, of_others): (Vec<_>, Vec<_>) =
             earlier.into_iter().partition(|(other, _)| other.binary.id == suite.binary.id);
@@ -344,15 +348,15 @@ impl<'a> Oracle<'a> {
         let is = |passed: &[bool], expected: bool| passed.iter().all(|passed| *passed == expected);
         Some(match passed {
             [alone, after] if is(&alone, fails) && is(&after, !fails) => {
-                Trial::new(Tried::Flaky, self.test.verdict.name())
+                CommitTrial::new(Tried::Flaky, self.test.verdict.name())
             }
             [alone, after] if is(&alone, true) && is(&after, true) => {
-                Trial::new(Tried::Stable, "stable")
+                CommitTrial::new(Tried::Stable, "stable")
             }
             [alone, after] if is(&alone, false) && is(&after, false) => {
-                Trial::new(Tried::Skipped, "broken")
+                CommitTrial::new(Tried::Skipped, "broken")
             }
-            _ => Trial::new(Tried::Skipped, "the order does not decide the outcome"),
+            _ => CommitTrial::new(Tried::Skipped, "the order does not decide the outcome"),
         })
     }
 
@@ -365,7 +369,7 @@ impl<'a> Oracle<'a> {
         suite: &Suite,
         case: &TestCase,
         runs: usize,
-    ) -> Option<Trial> {
+    ) -> Option<CommitTrial> {
         let options = self.options(project);
         let launcher = Launcher::new(self.directory.records(), self.stop).as_plain();
         let spec = options.natural_spec(&case.name);
@@ -383,7 +387,7 @@ impl<'a> Oracle<'a> {
             (0, _) => Tried::Skipped,
             _ => Tried::Flaky,
         };
-        Some(Trial::new(tried, format!("{failed} of {} runs failed", passed + failed)))
+        Some(CommitTrial::new(tried, format!("{failed} of {} runs failed", passed + failed)))
     }
 }
 

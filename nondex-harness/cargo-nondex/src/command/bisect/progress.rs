@@ -6,7 +6,7 @@ use std::fs;
 use camino::{Utf8Path, Utf8PathBuf};
 use nondex_core::hash;
 
-use super::oracle::Trial;
+use super::oracle::CommitTrial;
 use crate::atomic_file;
 use crate::error::Result;
 use crate::judge::bisect::Tried;
@@ -16,7 +16,7 @@ use crate::report::Line;
 #[derive(Debug)]
 pub(super) struct Kept {
     path: Utf8PathBuf,
-    trials: BTreeMap<String, Trial>,
+    trials: BTreeMap<String, CommitTrial>,
 }
 
 impl Kept {
@@ -29,12 +29,12 @@ impl Kept {
     }
 
     /// Returns the result of a commit, if it was tried.
-    pub(super) fn of(&self, commit: &str) -> Option<Trial> {
+    pub(super) fn of(&self, commit: &str) -> Option<CommitTrial> {
         self.trials.get(commit).cloned()
     }
 
     /// Records and saves the result of a commit.
-    pub(super) fn keep(&mut self, commit: &str, trial: &Trial) -> Result<()> {
+    pub(super) fn keep(&mut self, commit: &str, trial: &CommitTrial) -> Result<()> {
         self.trials.insert(commit.to_owned(), trial.clone());
         atomic_file::json(&self.path, &self.trials)
     }

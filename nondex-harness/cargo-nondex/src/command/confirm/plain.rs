@@ -13,12 +13,12 @@ use crate::project::{self, EntropyLibrary, Project, TestBinary, TestCase};
 use crate::statistics::Rate;
 
 /// Seeds for the entropy of plain programs, and the library that applies them.
-pub(super) struct Seeded {
+pub(super) struct EntropySeeds {
     pub(super) seeds: Vec<u64>,
     library: EntropyLibrary,
 }
 
-impl Seeded {
+impl EntropySeeds {
     /// Prepares the library.
     ///
     /// # Errors
@@ -32,7 +32,7 @@ impl Seeded {
             ));
         }
         let library = EntropyLibrary::in_workspace(&project.workspace_root)?;
-        Ok(Seeded { seeds, library })
+        Ok(EntropySeeds { seeds, library })
     }
 }
 
@@ -42,7 +42,7 @@ pub(super) struct PlainRuns<'a> {
     pub(super) test: &'a TestCase,
     pub(super) timeout: Duration,
     pub(super) stop: &'a StopFlag,
-    pub(super) seeded: Option<&'a Seeded>,
+    pub(super) seeded: Option<&'a EntropySeeds>,
     /// Job slots and test group of each run. Tests of a group may not run at once.
     pub(super) required: Required,
 }

@@ -7,7 +7,7 @@ use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use nix::sys::inotify::{AddWatchFlags, Inotify, WatchDescriptor};
 use nondex_core::{AccessRecord, StateId, StateKind};
 
-use crate::command::effects::Data;
+use crate::command::effects::DataFile;
 use crate::command::watch;
 use crate::project::Project;
 
@@ -44,7 +44,7 @@ pub(super) struct Opened {
 
 impl Watched {
     /// Starts to watch the changed files.
-    pub(super) fn new(data: &[Data], project: &Project) -> Self {
+    pub(super) fn new(data: &[DataFile], project: &Project) -> Self {
         let mut watched = Watched {
             inotify: watch::begin(),
             files: BTreeMap::new(),
@@ -80,7 +80,7 @@ impl Watched {
 
     /// Watches a file. For a new or deleted file, also watches its folder, because listing the
     /// folder shows the difference. Returns `None` if a watch failed.
-    fn add(&mut self, file: &Data) -> Option<()> {
+    fn add(&mut self, file: &DataFile) -> Option<()> {
         let inotify = self.inotify.as_ref()?;
         let listed = AddWatchFlags::IN_OPEN | AddWatchFlags::IN_ONLYDIR;
         let folder = file.path.parent().filter(|_| file.is_listed).map(|folder| (folder, listed));

@@ -8,7 +8,7 @@ use super::Session;
 use super::opened::{Opened, Watched};
 use crate::campaign::{Launcher, circumstance};
 use crate::command::coverage::{self, Programs};
-use crate::command::effects::Data;
+use crate::command::effects::DataFile;
 use crate::error::{OrSetup, Result};
 use crate::judge::change::Witness;
 use crate::judge::{Circumstance, Options, Run};
@@ -44,7 +44,7 @@ pub(super) fn after(
 
 /// Results of running one test.
 #[derive(Debug, Default)]
-pub(super) struct Trial {
+pub(super) struct TrialResult {
     /// Lines that the test ran.
     pub(super) lines: BTreeSet<SourceLine>,
     /// Whether the lines are complete: every process wrote a complete record.
@@ -65,7 +65,7 @@ pub(super) struct Trials<'a> {
 
 impl<'a> Trials<'a> {
     /// Prepares runs of the tests of a project, and watches the changed files.
-    pub(super) fn new(project: &'a Project, data: &[Data], session: &'a Session<'a>) -> Self {
+    pub(super) fn new(project: &'a Project, data: &[DataFile], session: &'a Session<'a>) -> Self {
         let programs = Programs::default();
         Trials { project, session, programs, watched: Watched::new(data, project) }
     }
@@ -76,8 +76,8 @@ impl<'a> Trials<'a> {
     }
 
     /// Runs a test once, or a failing one until it fails.
-    pub(super) fn of(&mut self, test: &TestReport, is_failing: bool) -> Trial {
-        let mut trial = Trial::default();
+    pub(super) fn of(&mut self, test: &TestReport, is_failing: bool) -> TrialResult {
+        let mut trial = TrialResult::default();
         let found = project::find(&self.project.suites, &test.binary, &test.name);
         let Some((suite, case)) = found else { return trial };
         let mut options = self.session.options.of(&test.id).into_owned();
@@ -90,7 +90,7 @@ impl<'a> Trials<'a> {
         let mut asked = BTreeSet::new();
         for _ in 0..if is_failing { RUNS } else { 1 } {
             let after = after(&launcher, suite, case, test, &options, &watch);
-            let Some(runs) = after else { return Trial::default() };
+            let Some(runs) = after else { return TrialResult::default() };
             let Some(run) = runs.last() else { return trial };
             trial.is_known = coverage::has_own_record(own, &run.covered);
             for covered in runs.iter().flat_map(|run| &*run.covered) {

@@ -6,11 +6,11 @@ use std::cell::OnceCell;
 use camino::Utf8Path;
 use cargo_metadata::Metadata;
 
-use super::kind::{Kind, Packages, resolved};
 use super::lock::locked;
-use super::page::Page;
-use super::tree::Tree;
-use super::{Data, Effect, Effects, Presence};
+use super::page::ChangedText;
+use super::purpose::{FilePurpose, Packages, resolved};
+use super::tree::SourceTree;
+use super::{DataFile, Effect, Effects, Presence};
 use crate::cli::filterset::Workspace;
 use crate::error::Result;
 use crate::repository::{Changes, Git, Reach, Side, Snapshots, Tracked, since, tracked};
@@ -32,7 +32,7 @@ impl Effects {
     /// Returns the effects of the difference between a commit and the working tree. `metadata` has
     /// the dependency graph.
     pub(in crate::command) fn of(git: &Git, base: &str, metadata: &Metadata) -> Result<Self> {
-        let trees = [Tree::of(git, None)?, Tree::of(git, Some(base))?];
+        let trees = [SourceTree::of(git, None)?, SourceTree::of(git, Some(base))?];
         Ok(Effects::between(git, &since(git, base)?, trees, metadata))
     }
 
@@ -46,7 +46,7 @@ impl Effects {
         metadata: &Metadata,
     ) -> Result<Self> {
         let git = snapshots.git();
-        let trees = [Tree::of(git, Some(ran))?, Tree::of(git, Some(other))?];
+        let trees = [SourceTree::of(git, Some(ran))?, SourceTree::of(git, Some(other))?];
         Ok(Effects::between(git, &snapshots.changes(other, ran)?, trees, metadata))
     }
 
@@ -54,7 +54,7 @@ impl Effects {
     fn between(
         git: &Git,
         changes: &Changes,
-        [ran, other]: [Tree<'_>; 2],
+        [ran, other]: [SourceTree<'_>; 2],
         metadata: &Metadata,
     ) -> Self {
         let presence = |file: &String| match (other.has(file), ran.has(file)) {
@@ -74,25 +74,26 @@ impl Effects {
             let link = git.root().join(file);
             let path = resolved(&link);
             found.changed.extend(change.lines.iter().map(|line| (path.clone(), *line)));
-            let kind = packages.kind(&link, file);
+            let purpose = packages.purpose(&link, file);
             // A test may read any changed file, also a source.
-            found.data(&packages, &path, file, &kind, &[&ran, &other]);
+            found.data(&packages, &path, file, &purpose, &[&ran, &other]);
             let is_page = matches!(path.extension(), Some("rs" | "md"));
-            let [after, before] = if is_page || matches!(kind, Kind::Code(_) | Kind::Lock) {
-                [ran.text(file), other.text(file)]
-            } else {
-                [None, None]
-            };
+            let [after, before] =
+                if is_page || matches!(purpose, FilePurpose::Code(_) | FilePurpose::Lock) {
+                    [ran.text(file), other.text(file)]
+                } else {
+                    [None, None]
+                };
             let [new, old] = [&after, &before].map(|text| text.as_deref().unwrap_or_default());
-            match kind {
-                Kind::Build(package) => found.distant(&path, change.first(), package),
-                Kind::Vendored(packages) => {
+            match purpose {
+                FilePurpose::Build(package) => found.distant(&path, change.first(), package),
+                FilePurpose::Vendored(packages) => {
                     for package in packages {
                         found.distant(&path, change.first(), Some(package));
                     }
                 }
-                Kind::Lock => found.lock(&path, old, new),
-                Kind::Code(package) => {
+                FilePurpose::Lock => found.lock(&path, old, new),
+                FilePurpose::Code(package) => {
                     let is_used = |side: Side, name: &str, is_module: bool| {
                         let (tree, comes) = match side {
                             Side::Ran => (&ran, Presence::Gone),
@@ -121,11 +122,11 @@ impl Effects {
                     }
                     found.removed.add(old, new);
                 }
-                Kind::Data | Kind::Note => {}
+                FilePurpose::Data | FilePurpose::Note => {}
             }
             if is_page {
                 let [before, after] = [before, after].map(Option::unwrap_or_default);
-                found.pages.insert(path, Page { before, after });
+                found.pages.insert(path, ChangedText { before, after });
             }
         }
         found
@@ -148,12 +149,12 @@ impl Effects {
         packages: &Packages<'_>,
         path: &Utf8Path,
         file: &str,
-        kind: &Kind,
-        trees: &[&Tree<'_>],
+        purpose: &FilePurpose,
+        trees: &[&SourceTree<'_>],
     ) {
-        let is_note = *kind != Kind::Data;
+        let is_note = *purpose != FilePurpose::Data;
         let is_source = path.extension() == Some("rs");
-        self.data.push(Data {
+        self.data.push(DataFile {
             name: file.to_owned(),
             path: path.to_owned(),
             is_listed: self.files.get(file) != Some(&Presence::Both),

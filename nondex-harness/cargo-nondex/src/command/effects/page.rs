@@ -8,7 +8,7 @@ use crate::report::TestReport;
 
 /// Texts of a changed source or page.
 #[derive(Debug)]
-pub(super) struct Page {
+pub(super) struct ChangedText {
     pub(super) before: String,
     pub(super) after: String,
 }
@@ -16,7 +16,7 @@ pub(super) struct Page {
 impl Effects {
     /// Returns the changed file that contains a doctest, the line of the doctest, and the texts of
     /// the file.
-    fn doctest(&self, test: &TestReport) -> Option<(&Utf8PathBuf, u32, &Page)> {
+    fn doctest(&self, test: &TestReport) -> Option<(&Utf8PathBuf, u32, &ChangedText)> {
         let is_doctest = test.binary.contains("::doc/");
         let (file, line) = test.file.as_ref().zip(test.line).filter(|_| is_doctest)?;
         let path = self.root.join(file);
@@ -26,7 +26,7 @@ impl Effects {
 
     /// Returns the place of a doctest whose own text was changed.
     pub(super) fn own_change(&self, test: &TestReport) -> Option<(String, u32)> {
-        let (path, line, Page { before, after }) = self.doctest(test)?;
+        let (path, line, ChangedText { before, after }) = self.doctest(test)?;
         let is_same = !same(before, &block(after, line)).is_empty();
         (!is_same).then(|| (self.shown(path), line))
     }
@@ -34,7 +34,7 @@ impl Effects {
     /// Returns the names that a test may have had before the change. The name of a doctest contains
     /// its line number.
     pub(in crate::command) fn names_before(&self, test: &TestReport) -> Vec<String> {
-        let moved = self.doctest(test).map(|(_, line, Page { before, after })| {
+        let moved = self.doctest(test).map(|(_, line, ChangedText { before, after })| {
             let lines = same(before, &block(after, line));
             let name = |before: u32| {
                 let [before, after] = [before, line].map(|line| format!("(line {line})"));

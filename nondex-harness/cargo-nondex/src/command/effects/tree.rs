@@ -7,17 +7,17 @@ use crate::repository::Git;
 
 /// State of the sources.
 #[derive(Debug)]
-pub(super) struct Tree<'a> {
+pub(super) struct SourceTree<'a> {
     git: &'a Git,
     /// Tree and its files; `None` for the working tree.
     tree: Option<(&'a str, BTreeSet<String>)>,
 }
 
-impl<'a> Tree<'a> {
+impl<'a> SourceTree<'a> {
     /// Reads a tree of a repository. Without `tree`, this is the working tree.
     pub(super) fn of(git: &'a Git, tree: Option<&'a str>) -> Result<Self> {
         let tree = tree.map(|tree| Ok((tree, git.files(tree)?))).transpose()?;
-        Ok(Tree { git, tree })
+        Ok(SourceTree { git, tree })
     }
 
     /// Returns the tree; `None` for the working tree.

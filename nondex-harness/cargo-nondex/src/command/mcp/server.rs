@@ -13,7 +13,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
 use serde_json::{Value, json};
 use tokio::runtime::Builder;
 
-use super::tools::{Answer, Call, Tools, descriptions, parsed, refused};
+use super::tools::{ToolAnswer, ToolCall, Tools, descriptions, parsed, refused};
 use crate::error::{Error, OrSetup, Result};
 
 /// Instructions that a client may show to its model.
@@ -73,7 +73,7 @@ impl ServerHandler for Server {
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = request.arguments.unwrap_or_default();
         let call = json!({ "name": request.name, "arguments": arguments });
-        let tool_call: Call = serde_json::from_value(call)
+        let tool_call: ToolCall = serde_json::from_value(call)
             .map_err(|e| ErrorData::invalid_params(refused(&request.name, &e), None))?;
         let answer = context.ct.run_until_cancelled(self.answered(&tool_call)).await;
         let result = match answer {
@@ -87,12 +87,12 @@ impl ServerHandler for Server {
 
 impl Server {
     /// Returns the result of a call, after the process that it needs has ended.
-    async fn answered(&self, call: &Call) -> Result<Value, String> {
+    async fn answered(&self, call: &ToolCall) -> Result<Value, String> {
         let in_words = |e: Error| e.to_string();
         match self.tools.answer(call).map_err(in_words)? {
-            Answer::Ready(value) => Ok(value),
-            Answer::Running(child) => output_of(child).await,
-            Answer::Searching(child, test) => {
+            ToolAnswer::Ready(value) => Ok(value),
+            ToolAnswer::Running(child) => output_of(child).await,
+            ToolAnswer::Searching(child, test) => {
                 // If the search fails, the present state of the finding is explained anyway.
                 let _ = output_of(child).await;
                 self.tools.explained(&test).map_err(in_words)

@@ -28,7 +28,7 @@ const CONFIRMATIONS: NonZeroU32 = NonZeroU32::new(100).unwrap();
 /// Call of a tool.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "name", content = "arguments", rename_all = "lowercase", deny_unknown_fields)]
-pub(super) enum Call {
+pub(super) enum ToolCall {
     /// Returns the findings of the last report.
     Findings {},
     /// Explains a finding.
@@ -133,7 +133,7 @@ pub(super) fn refused(tool: &str, error: &serde_json::Error) -> String {
 }
 
 /// Result of a call, or the process that must end first.
-pub(super) enum Answer {
+pub(super) enum ToolAnswer {
     /// Result.
     Ready(Value),
     /// Process whose output is the result.
@@ -160,34 +160,34 @@ impl Tools {
     ///
     /// # Errors
     /// When there is no report, or the report does not have the finding.
-    pub(super) fn answer(&self, call: &Call) -> Result<Answer> {
+    pub(super) fn answer(&self, call: &ToolCall) -> Result<ToolAnswer> {
         match call {
-            Call::Findings {} => {
+            ToolCall::Findings {} => {
                 let report = self.report()?;
                 let findings = stream::findings(&report, &self.sources());
-                Ok(Answer::Ready(json!({
+                Ok(ToolAnswer::Ready(json!({
                     "command": report.run.command,
                     "partial": report.partial,
                     "findings": findings,
                 })))
             }
-            Call::Why { finding } => {
+            ToolCall::Why { finding } => {
                 let report = self.report()?;
                 let found = self.found(&report, finding)?;
                 let test = first_test(&report, &found);
                 if test.is_dependent() && found.proof.confirmed != Some(true) {
                     let child = self.start(&["explain", &test.id])?;
-                    return Ok(Answer::Searching(child, test.id.clone()));
+                    return Ok(ToolAnswer::Searching(child, test.id.clone()));
                 }
-                self.explained(finding).map(Answer::Ready)
+                self.explained(finding).map(ToolAnswer::Ready)
             }
-            Call::Replay { finding, runs } => {
+            ToolCall::Replay { finding, runs } => {
                 let runs = runs.unwrap_or(REPLAYS).to_string();
                 let test = self.test(finding);
                 let words = ["replay", "--runs", &runs, &test];
-                self.start(&words).map(Answer::Running)
+                self.start(&words).map(ToolAnswer::Running)
             }
-            Call::Confirm { test, runs, options } => {
+            ToolCall::Confirm { test, runs, options } => {
                 let runs = runs.unwrap_or(CONFIRMATIONS).to_string();
                 let filter = match test.split_once('$') {
                     Some((binary, name)) => filterset::of_test(binary, name),
@@ -195,7 +195,7 @@ impl Tools {
                 };
                 let mut words = vec!["confirm", "--runs", &runs, "-E", &filter];
                 words.extend(options.iter().map(String::as_str));
-                self.start(&words).map(Answer::Running)
+                self.start(&words).map(ToolAnswer::Running)
             }
         }
     }

@@ -19,7 +19,7 @@ const SHOWN: usize = 5;
 
 /// Outcomes of the runs.
 #[derive(Debug, Default)]
-pub(super) struct Counts {
+pub(super) struct OutcomeCounts {
     ends: Vec<End>,
     /// Output of the first failing run.
     output: Option<String>,
@@ -54,7 +54,7 @@ struct Repeated<'a> {
     output: Option<&'a str>,
 }
 
-impl Counts {
+impl OutcomeCounts {
     /// Adds a run with the place of its failure. `as_recorded` is whether the failure is the
     /// recorded one.
     pub(super) fn add(&mut self, run: &Run, place: Option<(String, u32)>, as_recorded: bool) {
@@ -171,8 +171,8 @@ mod tests {
     use super::*;
 
     /// Returns the counts of runs with these messages. Runs without a message passed.
-    fn counts(messages: &[Option<&str>]) -> Counts {
-        let mut counts = Counts::default();
+    fn counts(messages: &[Option<&str>]) -> OutcomeCounts {
+        let mut counts = OutcomeCounts::default();
         for message in messages {
             let mut run = Run::ended(match message {
                 Some(_) => Outcome::Failed,

@@ -17,7 +17,7 @@ use crate::judge::Run;
 use crate::project::{Harness, Project, Suite, TestBinary, TestCase};
 
 /// One run that can be repeated.
-pub(super) struct Runs<'a> {
+pub(super) struct RepeatableRun<'a> {
     binary: &'a TestBinary,
     /// Tests of this binary, which run in one process.
     tests: Vec<&'a TestCase>,
@@ -32,7 +32,7 @@ pub(super) struct Runs<'a> {
     stop: &'a StopFlag,
 }
 
-impl<'a> Runs<'a> {
+impl<'a> RepeatableRun<'a> {
     /// Prepares runs of the test of `finding` under `spec`.
     ///
     /// # Errors
@@ -64,7 +64,7 @@ impl<'a> Runs<'a> {
             }
         }
         let found = Duration::from_millis(finding.timeout_ms);
-        Ok(Runs {
+        Ok(RepeatableRun {
             binary: &suite.binary,
             tests,
             others,

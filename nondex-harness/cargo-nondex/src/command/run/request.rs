@@ -16,7 +16,7 @@ use crate::command::known::KnownFlakes;
 use crate::command::report::regressions_file;
 use crate::command::selection::{self, Divided};
 use crate::command::session::Stages;
-use crate::command::setup::{self, Variables};
+use crate::command::setup::{self, TestVariables};
 use crate::config::PerTest;
 use crate::error::{Error, Result};
 use crate::findings::{Regressions, TriedSeed};
@@ -26,7 +26,7 @@ use crate::report::{Report, RunInfo, TestReport, exit, plural};
 use crate::repository::{self, Git};
 
 /// Command line whose parts were checked.
-pub(super) struct Request<'a> {
+pub(super) struct RunRequest<'a> {
     args: &'a RunArgs,
     asked: &'a Asked,
     stages: Stages,
@@ -37,7 +37,7 @@ pub(super) struct Request<'a> {
     build: BuildPlan,
 }
 
-impl<'a> Request<'a> {
+impl<'a> RunRequest<'a> {
     /// Checks the command line. `filter` is the filter of `args`.
     ///
     /// # Errors
@@ -71,7 +71,7 @@ impl<'a> Request<'a> {
         build.doctests = if has_doctests { filter.doctests() } else { Doctests::No };
         let is_needed = filter.has_filtersets() || !overrides.is_empty();
         let workspace = selection::workspace(&build, is_needed)?;
-        Ok(Request {
+        Ok(RunRequest {
             args,
             asked,
             stages,
@@ -104,10 +104,10 @@ impl<'a> Request<'a> {
     ///
     /// # Errors
     /// When a script fails.
-    pub(super) fn set_up(&self, project: &Project, console: &Console) -> Result<Variables> {
+    pub(super) fn set_up(&self, project: &Project, console: &Console) -> Result<TestVariables> {
         let scripts = &self.asked.config.nextest.scripts;
         if scripts.is_empty() || self.args.testing.no_run {
-            return Ok(Variables::new());
+            return Ok(TestVariables::new());
         }
         let selected = self.selected(project);
         let workspace = selection::workspace(&self.build, true)?;

@@ -14,7 +14,7 @@ use super::watch;
 
 /// Observer of files that are opened while tests run.
 #[derive(Debug)]
-pub(super) struct Reads {
+pub(super) struct FileObserver {
     inotify: Inotify,
     folders: BTreeMap<WatchDescriptor, Utf8PathBuf>,
     /// Number of present runs of each test.
@@ -25,11 +25,11 @@ pub(super) struct Reads {
     is_lost: bool,
 }
 
-impl Reads {
+impl FileObserver {
     /// Watches the folders that contain these files of the repository at `root`. Returns `None` if
     /// the system cannot watch them all.
     pub(super) fn of<'a>(root: &Utf8Path, files: impl Iterator<Item = &'a str>) -> Option<Self> {
-        let mut reads = Reads {
+        let mut observer = FileObserver {
             inotify: watch::begin()?,
             folders: BTreeMap::new(),
             running: BTreeMap::new(),
@@ -40,15 +40,15 @@ impl Reads {
         let folders: BTreeSet<&Utf8Path> = files.flat_map(around).collect();
         for folder in folders {
             let path = root.join(folder);
-            let watch = reads.inotify.add_watch(path.as_std_path(), AddWatchFlags::IN_OPEN);
+            let watch = observer.inotify.add_watch(path.as_std_path(), AddWatchFlags::IN_OPEN);
             match watch {
-                Ok(watch) => drop(reads.folders.insert(watch, folder.to_owned())),
+                Ok(watch) => drop(observer.folders.insert(watch, folder.to_owned())),
                 // A folder that does not exist cannot be opened.
                 Err(Errno::ENOENT | Errno::ENOTDIR) => {}
                 Err(_) => return None,
             }
         }
-        Some(reads)
+        Some(observer)
     }
 
     /// Records that a run of a test begins.
@@ -101,17 +101,18 @@ mod tests {
         for file in ["a/one.md", "two.md"] {
             std::fs::write(root.join(file), file).unwrap();
         }
-        let mut reads = Reads::of(root, ["a/one.md", "two.md", "gone/x"].into_iter()).unwrap();
+        let mut observer =
+            FileObserver::of(root, ["a/one.md", "two.md", "gone/x"].into_iter()).unwrap();
         let open = |path: &str| drop(std::fs::File::open(root.join(path)).unwrap());
         open("two.md");
-        reads.begin("first");
+        observer.begin("first");
         open("a/one.md");
-        reads.begin("second");
+        observer.begin("second");
         open("a");
-        reads.end("first");
+        observer.end("first");
         open("two.md");
-        reads.end("second");
-        let found = reads.found().unwrap();
+        observer.end("second");
+        let found = observer.found().unwrap();
         let set = |paths: &[&str]| paths.iter().map(|path| (*path).to_owned()).collect();
         // An opened folder is reported by its own watch and by that of its parent.
         assert_eq!(found["first"], set(&["a", "a/one.md"]));

@@ -13,7 +13,7 @@ type Edges<'a> = BTreeMap<&'a PackageId, &'a Vec<NodeDep>>;
 
 /// Purpose of a file.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum FilePurpose {
     /// Determines how the package is built, or all packages if there is none: a manifest, build
     /// script, procedural macro or submodule.
     Build(Option<String>),
@@ -82,9 +82,9 @@ impl<'a> Packages<'a> {
         around(&self.own, path)
     }
 
-    /// Returns the kind of a file. `path` is its absolute path, and `file` its path in the
+    /// Returns the purpose of a file. `path` is its absolute path, and `file` its path in the
     /// repository.
-    pub(super) fn kind(&self, path: &Utf8Path, file: &str) -> Kind {
+    pub(super) fn purpose(&self, path: &Utf8Path, file: &str) -> FilePurpose {
         let package = self.around(path);
         let name = path.file_name().unwrap_or_default();
         let of_package = package.map(|(_, package)| package.name.to_string());
@@ -104,22 +104,22 @@ impl<'a> Packages<'a> {
             || name.starts_with("LICENSE")
             || file.starts_with('.');
         if path == self.lock {
-            Kind::Lock
+            FilePurpose::Lock
         } else if is_for_all {
-            Kind::Build(None)
+            FilePurpose::Build(None)
         } else if let Some(package) = self.vendored(path).filter(|_| !is_note) {
-            Kind::Vendored(self.built_with(&package.id))
+            FilePurpose::Vendored(self.built_with(&package.id))
         } else if path.extension() == Some("rs") {
             let runs = || package.is_some_and(|(folder, package)| self.runs(package, folder, path));
             if path.is_symlink() || runs() {
-                Kind::Build(of_package)
+                FilePurpose::Build(of_package)
             } else {
-                Kind::Code(of_package)
+                FilePurpose::Code(of_package)
             }
         } else if is_note {
-            Kind::Note
+            FilePurpose::Note
         } else {
-            Kind::Data
+            FilePurpose::Data
         }
     }
 
