@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use cargo_metadata::MetadataCommand;
-use cargo_nondex::cli::filterset::{Expression, Platform, Query, Workspace, of_test};
+use cargo_nondex::cli::filterset::{Expression, Platform, Query, WorkspaceMembers, of_test};
 
 const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/filterset");
 
@@ -33,20 +33,20 @@ fn with_line_breaks(text: &str) -> String {
     text.replace("\\n or\\n ", "\n or\n ").replace("not\\n", "not\n")
 }
 
-fn workspace() -> Workspace {
+fn workspace() -> WorkspaceMembers {
     let metadata = MetadataCommand::new()
         .manifest_path(Path::new(FIXTURE).join("Cargo.toml"))
         .other_options(["--offline".to_owned(), "--locked".to_owned()])
         .exec()
         .unwrap();
-    Workspace::new(&metadata)
+    WorkspaceMembers::new(&metadata)
 }
 
 /// Returns the tests of the fixture that `text` selects, in the format of `nextest list -T
 /// oneline`.
 fn selected(
     text: &str,
-    workspace: &Workspace,
+    workspace: &WorkspaceMembers,
     all: &BTreeSet<String>,
 ) -> Result<BTreeSet<String>, String> {
     let expression = Expression::parse(text).map_err(|error| error.to_string())?;
@@ -143,7 +143,7 @@ fn an_error_points_at_the_place() {
 fn a_chain_of_any_length_is_evaluated() {
     let chain = vec!["test(=absent)"; 50_000].join(" or ") + " or all()";
     let all = BTreeSet::from(["alpha tests::one".to_owned()]);
-    assert_eq!(selected(&chain, &Workspace::default(), &all), Ok(all));
+    assert_eq!(selected(&chain, &WorkspaceMembers::default(), &all), Ok(all));
 }
 
 #[test]

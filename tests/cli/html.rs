@@ -4,7 +4,7 @@ mod document;
 mod samples;
 
 use camino::Utf8Path;
-use cargo_nondex::report::html::{self, Moment, Page, Past};
+use cargo_nondex::report::html::{self, EarlierResult, Histories, PageContext};
 use cargo_nondex::report::human::{Sources, View};
 use cargo_nondex::report::schema::KnownFlake;
 use cargo_nondex::report::{FailureReport, Report, TestReport, Verdict};
@@ -20,17 +20,17 @@ use crate::sample::{
 const HOSTILE: &str = "</script><script>alert(1)</script>\"'><img src=x onerror=alert(2)>&lt;\u{0}";
 
 fn page(report: &Report) -> String {
-    page_with(report, &Past::new())
+    page_with(report, &Histories::new())
 }
 
-fn page_with(report: &Report, past: &Past) -> String {
+fn page_with(report: &Report, past: &Histories) -> String {
     let (_temporary, sources) = sources();
     drawn(report, past, &sources)
 }
 
-fn drawn(report: &Report, past: &Past, sources: &Sources) -> String {
+fn drawn(report: &Report, past: &Histories, sources: &Sources) -> String {
     let view = View::brief(sources);
-    html::render(report, &view, &Page { name: "shop", past })
+    html::render(report, &view, &PageContext { name: "shop", past })
 }
 
 fn document(report: &Report) -> Document {
@@ -91,14 +91,14 @@ fn hostile() -> Report {
 #[test]
 fn what_a_report_has_is_text_and_never_part_of_the_page() {
     let report = hostile();
-    let moment = |verdict| Moment {
+    let moment = |verdict| EarlierResult {
         time: 1_700_000_000_000,
         commit: Some(HOSTILE.to_owned()),
         modified: true,
         verdict,
     };
     let moments = [Verdict::Stable, Verdict::ImplementationDependent].map(moment);
-    let past = Past::from([(report.tests[0].id.clone(), moments.to_vec())]);
+    let past = Histories::from([(report.tests[0].id.clone(), moments.to_vec())]);
     let directory = tempfile::tempdir().unwrap();
     let root = Utf8Path::from_path(directory.path()).unwrap();
     std::fs::create_dir(root.join("src")).unwrap();
@@ -287,7 +287,7 @@ fn tests_with_one_cause_are_described_once_and_link_to_each_other() {
 
 #[test]
 fn the_history_of_a_test_is_shown_with_the_runs_at_which_it_changed() {
-    let moment = |commit: &str, verdict| Moment {
+    let moment = |commit: &str, verdict| EarlierResult {
         time: 1_700_000_000_000,
         commit: Some(commit.to_owned()),
         modified: false,
@@ -298,7 +298,7 @@ fn the_history_of_a_test_is_shown_with_the_runs_at_which_it_changed() {
         moment("bbbb", Verdict::Stable),
         moment("cccc", Verdict::ImplementationDependent),
     ];
-    let past = Past::from([("shop$names".to_owned(), moments)]);
+    let past = Histories::from([("shop$names".to_owned(), moments)]);
     let page = page_with(&report(vec![dependent()]), &past);
     let document = Document::parse(&page);
     let text = &document.by_id("shop$names").text;

@@ -6,7 +6,7 @@ use nondex_core::hash;
 
 /// Rule by which tests are divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum PartitionRule {
     /// By their positions among the tests of all binaries.
     Slice,
     /// By the hashes of their ids. A new test does not change the part of any other test.
@@ -16,7 +16,7 @@ enum Kind {
 /// Part of the tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Partition {
-    kind: Kind,
+    rule: PartitionRule,
     /// Index of the part, from 0.
     part: u64,
     parts: u64,
@@ -26,9 +26,9 @@ impl Partition {
     /// Returns whether the test or binary with this id is in the part. `number` is its position
     /// among all.
     pub fn contains(&self, number: usize, id: &str) -> bool {
-        let place = match self.kind {
-            Kind::Slice => number as u64,
-            Kind::Hash => hash::of(&id),
+        let place = match self.rule {
+            PartitionRule::Slice => number as u64,
+            PartitionRule::Hash => hash::of(&id),
         };
         place % self.parts == self.part
     }
@@ -40,12 +40,12 @@ impl FromStr for Partition {
     fn from_str(text: &str) -> Result<Self, String> {
         let expected =
             || format!("expected M/N, slice:M/N or hash:M/N with M from 1 to N, not `{text}`");
-        let (kind, numbers) = match text.split_once(':') {
-            None => (Kind::Slice, text),
+        let (rule, numbers) = match text.split_once(':') {
+            None => (PartitionRule::Slice, text),
             // nextest's `count` takes every Nth test of each binary. Here it is the same as
             // `slice`.
-            Some(("slice" | "count", numbers)) => (Kind::Slice, numbers),
-            Some(("hash", numbers)) => (Kind::Hash, numbers),
+            Some(("slice" | "count", numbers)) => (PartitionRule::Slice, numbers),
+            Some(("hash", numbers)) => (PartitionRule::Hash, numbers),
             Some(_) => return Err(expected()),
         };
         let (part, parts) = numbers.split_once('/').ok_or_else(expected)?;
@@ -54,7 +54,7 @@ impl FromStr for Partition {
         if part == 0 || part > parts {
             return Err(expected());
         }
-        Ok(Partition { kind, part: part - 1, parts })
+        Ok(Partition { rule, part: part - 1, parts })
     }
 }
 

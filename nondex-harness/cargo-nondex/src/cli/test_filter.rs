@@ -2,7 +2,7 @@
 
 use clap::{Args, Parser, ValueEnum};
 
-use super::filterset::{Expression, Filterset, Query, Workspace};
+use super::filterset::{Expression, Filterset, Query, WorkspaceMembers};
 use super::partition::Partition;
 use crate::error::{Error, OrSetup, Result};
 use crate::project::{Doctests, Names, Suite, TestCase};
@@ -248,7 +248,7 @@ impl TestFilter {
     ///
     /// # Errors
     /// Returns an error if a filterset names a package or a binary that does not exist.
-    pub fn resolve(&self, workspace: &Workspace) -> Result<ResolvedFilter<'_>> {
+    pub fn resolve(&self, workspace: &WorkspaceMembers) -> Result<ResolvedFilter<'_>> {
         let default = |expression: &Expression| {
             expression.resolve(workspace).or_setup("invalid default-filter of nextest")
         };

@@ -14,7 +14,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use self::page::ChangedText;
 pub(super) use self::purpose::outside;
 use self::removed::Removed;
-use crate::cli::filterset::Workspace;
+use crate::cli::filterset::WorkspaceMembers;
 use crate::project::blocks::SourceLine;
 use crate::report::{Line, TestReport, plural};
 use crate::repository::Reach;
@@ -62,7 +62,7 @@ pub(super) struct Effects {
     /// Lines of sources that were deleted or moved to another file.
     removed: Removed,
     /// Dependencies between packages.
-    graph: Workspace,
+    graph: WorkspaceMembers,
     /// Changed files that a test may read.
     pub(super) data: Vec<DataFile>,
     /// Changed sources and pages, by their paths. Their comments may contain doctests.

@@ -8,7 +8,7 @@ use chrono::{Days, NaiveDate};
 
 use super::configuration::Asked;
 use super::console::Console;
-use crate::cli::filterset::{Expression, Filterset, Platform, Query, Workspace};
+use crate::cli::filterset::{Expression, Filterset, Platform, Query, WorkspaceMembers};
 use crate::cli::{KnownAction, KnownAddArgs, LocationArgs, MessageFormat};
 use crate::error::{Error, OrSetup, Result};
 use crate::exit_code::ExitCode;
@@ -31,13 +31,13 @@ impl KnownFlakes {
     /// When the file is invalid, or a filterset names something that is not in the workspace.
     pub(super) fn read(
         root: &Utf8Path,
-        workspace: impl FnOnce() -> Result<Workspace>,
+        workspace: impl FnOnce() -> Result<WorkspaceMembers>,
     ) -> Result<Self> {
         let path = root.join(KNOWN_FILE);
         let known = Known::read(&path)?;
         let texts: Vec<String> =
             known.entries().iter().filter_map(|entry| entry.filterset.clone()).collect();
-        let workspace = if texts.is_empty() { Workspace::default() } else { workspace()? };
+        let workspace = if texts.is_empty() { WorkspaceMembers::default() } else { workspace()? };
         let resolve = |text: String| {
             let set = Expression::parse(&text)
                 .and_then(|set| set.resolve(&workspace))
@@ -49,7 +49,10 @@ impl KnownFlakes {
     }
 
     /// Reads the known flakes of the workspace that a command works on, before anything is built.
-    pub(super) fn of(asked: &Asked, workspace: impl FnOnce() -> Result<Workspace>) -> Result<Self> {
+    pub(super) fn of(
+        asked: &Asked,
+        workspace: impl FnOnce() -> Result<WorkspaceMembers>,
+    ) -> Result<Self> {
         match &asked.config.root {
             Some(root) => Self::read(root, workspace),
             None => Ok(Self::default()),
@@ -58,7 +61,7 @@ impl KnownFlakes {
 
     /// Returns the entries whose test does not exist in a built project.
     pub(super) fn missing(&self, project: &Project) -> Vec<Overdue> {
-        let workspace = Workspace::new(&project.metadata);
+        let workspace = WorkspaceMembers::new(&project.metadata);
         let built: BTreeMap<&str, &Suite> = project
             .suites
             .iter()
@@ -229,9 +232,9 @@ pub(super) fn choose<'a>(report: &'a Report, name: &str) -> Result<&'a TestRepor
 }
 
 /// Reads the packages of the workspace that these flags select.
-pub(super) fn workspace(location: &LocationArgs) -> Result<Workspace> {
+pub(super) fn workspace(location: &LocationArgs) -> Result<WorkspaceMembers> {
     let plan = BuildPlan::of(location.manifest_path.as_deref());
-    Ok(Workspace::new(&project::metadata(&plan, true)?))
+    Ok(WorkspaceMembers::new(&project::metadata(&plan, true)?))
 }
 
 /// Returns a project's folders, its known flakes, and its last report, marked with the present

@@ -8,7 +8,7 @@ use std::thread::available_parallelism;
 use super::configuration::Asked;
 use super::console::Console;
 use crate::campaign::SelectedTests;
-use crate::cli::filterset::Workspace;
+use crate::cli::filterset::WorkspaceMembers;
 use crate::cli::partition::Partition;
 use crate::cli::test_filter::{Match, NoTests, ResolvedFilter, TestFilter};
 use crate::cli::{BuildArgs, ExtractArgs};
@@ -57,11 +57,11 @@ pub(super) fn resolve<'a>(filter: &'a TestFilter, plan: &BuildPlan) -> Result<Re
 ///
 /// # Errors
 /// When the workspace cannot be read.
-pub(super) fn workspace(plan: &BuildPlan, is_needed: bool) -> Result<Workspace> {
+pub(super) fn workspace(plan: &BuildPlan, is_needed: bool) -> Result<WorkspaceMembers> {
     if is_needed {
-        Ok(Workspace::new(&project::metadata(plan, true)?))
+        Ok(WorkspaceMembers::new(&project::metadata(plan, true)?))
     } else {
-        Ok(Workspace::default())
+        Ok(WorkspaceMembers::default())
     }
 }
 

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use camino::Utf8Path;
 
 use crate::campaign::SelectedTests;
-use crate::cli::filterset::{Query, Workspace};
+use crate::cli::filterset::{Query, WorkspaceMembers};
 use crate::command::console::Console;
 use crate::config::SetupScript;
 use crate::error::{Error, OrSetup, Result};
@@ -27,7 +27,7 @@ const RESERVED: &str = "NEXTEST";
 pub(super) fn run(
     scripts: &[SetupScript],
     selected: &[SelectedTests<'_>],
-    workspace: &Workspace,
+    workspace: &WorkspaceMembers,
     project: &Project,
     console: &Console,
 ) -> Result<TestVariables> {

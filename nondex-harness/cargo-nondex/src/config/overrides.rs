@@ -11,7 +11,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::value::{Read, one, required};
-use crate::cli::filterset::{Expression, Filterset, Query, Workspace};
+use crate::cli::filterset::{Expression, Filterset, Query, WorkspaceMembers};
 use crate::cli::model_args::model_names;
 use crate::error::{OrSetup, Result};
 use crate::judge::{Required, TestGroup, TestOptions};
@@ -135,7 +135,7 @@ impl<'a> PerTest<'a> {
     pub fn new(
         overrides: &'a [Spanned<Override>],
         given: Given,
-        workspace: &Workspace,
+        workspace: &WorkspaceMembers,
     ) -> Result<Self> {
         let resolve = |found: &'a Spanned<Override>| {
             let found = found.get_ref();
@@ -236,7 +236,7 @@ mod tests {
                     [[profile.default.overrides]]\nfilter = 'test(ad_d)'\ntimeout = 9\n";
         let file = File::parse(text, Utf8Path::new("nondex.toml"), Utf8Path::new("")).unwrap();
         let config = file.chosen(DEFAULT_PROFILE).unwrap();
-        let workspace = Workspace::default();
+        let workspace = WorkspaceMembers::default();
         let overrides = &config.profile.overrides;
         let per_test = PerTest::new(overrides, Given::default(), &workspace).unwrap();
         assert_eq!(

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use self::finding::class;
 use self::markup::Markup;
-pub use self::past::{Moment, Past};
+pub use self::past::{EarlierResult, Histories};
 use super::human::{self, View};
 use super::schema::Report;
 
@@ -28,15 +28,15 @@ const WALK: &str = include_str!("html/walk.js");
 
 /// What a page shows in addition to the report.
 #[derive(Clone, Copy, Debug)]
-pub struct Page<'a> {
+pub struct PageContext<'a> {
     /// Name of the project.
     pub name: &'a str,
     /// Earlier runs of the tests.
-    pub past: &'a Past,
+    pub past: &'a Histories,
 }
 
 /// Renders the report as a page.
-pub fn render(report: &Report, view: &View<'_>, page: &Page<'_>) -> String {
+pub fn render(report: &Report, view: &View<'_>, page: &PageContext<'_>) -> String {
     let view = View { brief: false, verbose: 0, quiet: false, ..*view };
     let mut markup = Markup::default();
     markup.literal("<!DOCTYPE html>\n");
@@ -61,7 +61,7 @@ pub fn render(report: &Report, view: &View<'_>, page: &Page<'_>) -> String {
     markup.finish()
 }
 
-fn head(markup: &mut Markup, page: &Page<'_>) {
+fn head(markup: &mut Markup, page: &PageContext<'_>) {
     markup.element("head", &[], |markup| {
         markup.open("meta", &[("charset", "utf-8")]);
         let policy = [("http-equiv", "Content-Security-Policy"), ("content", POLICY)];
@@ -79,7 +79,7 @@ fn head(markup: &mut Markup, page: &Page<'_>) {
     });
 }
 
-fn header(markup: &mut Markup, report: &Report, page: &Page<'_>) {
+fn header(markup: &mut Markup, report: &Report, page: &PageContext<'_>) {
     markup.element("h1", &[], |markup| {
         markup.text(page.name);
         markup.literal(" <small>cargo nondex</small>");

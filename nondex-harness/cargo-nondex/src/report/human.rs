@@ -38,8 +38,8 @@ pub(super) use self::entry::Entry;
 pub use self::sources::Sources;
 pub use self::state::named as state_name;
 pub use self::summary::Row;
-pub use self::timing::{Wait, level_meaning, waiting_threads};
-pub use self::walk::{Walk, WalkStep};
+pub use self::timing::{ThreadWait, level_meaning, waiting_threads};
+pub use self::walk::{WalkStep, Walkthrough};
 pub use self::wording::{called, proof};
 use super::schema::{Report, TestReport, Verdict};
 

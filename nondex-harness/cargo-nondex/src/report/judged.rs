@@ -176,8 +176,8 @@ fn schedules(report: &mut TestReport, failing: &[(&RunSpec, &Run)], basis: &Basi
         let failure = group.failure.as_ref();
         let place = failure.and_then(|failure| Some((failure.file.as_deref()?, failure.line?)));
         let end = match schedule.end {
-            Some(_) => interleaving::End::Waiting,
-            None => interleaving::End::Failed(place),
+            Some(_) => interleaving::TraceEnd::Waiting,
+            None => interleaving::TraceEnd::Failed(place),
         };
         report.interleaving = interleaving::report(trace, end, workspace);
     }

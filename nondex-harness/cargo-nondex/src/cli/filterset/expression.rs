@@ -6,8 +6,8 @@ use std::ops::Range;
 use super::Query;
 use super::error::FiltersetError;
 use super::parser;
-use super::tree::{Predicate, Property, Tree};
-use super::workspace::Workspace;
+use super::tree::{Predicate, Property, SyntaxTree};
+use super::workspace::WorkspaceMembers;
 
 /// Maximum number of names that a message lists if none of them matches.
 const SHOWN: usize = 10;
@@ -16,7 +16,7 @@ const SHOWN: usize = 10;
 #[derive(Clone, Debug)]
 pub struct Expression {
     text: String,
-    tree: Tree<(Predicate, Range<usize>)>,
+    tree: SyntaxTree<(Predicate, Range<usize>)>,
 }
 
 impl Expression {
@@ -38,7 +38,7 @@ impl Expression {
     /// # Errors
     /// Returns an error if a predicate about packages or binaries matches none in the workspace.
     /// Such a predicate is mistyped.
-    pub fn resolve(&self, workspace: &Workspace) -> Result<Filterset, FiltersetError> {
+    pub fn resolve(&self, workspace: &WorkspaceMembers) -> Result<Filterset, FiltersetError> {
         let tree = self.tree.try_map(&mut |(predicate, span)| {
             let resolved = predicate.resolved(workspace);
             resolved.map_err(|message| FiltersetError::new(&self.text, span.clone(), message))
@@ -52,7 +52,7 @@ impl Predicate {
     ///
     /// # Errors
     /// Returns a message if it matches no package or binary.
-    fn resolved(&self, workspace: &Workspace) -> Result<Self, String> {
+    fn resolved(&self, workspace: &WorkspaceMembers) -> Result<Self, String> {
         let Predicate::Name(property, matcher) = self else { return Ok(self.clone()) };
         let (what, known): (_, Vec<&str>) = match property {
             Property::Test | Property::Kind => return Ok(self.clone()),
@@ -103,7 +103,7 @@ impl Predicate {
 /// Set of tests.
 #[derive(Clone, Debug)]
 pub struct Filterset {
-    tree: Tree<Predicate>,
+    tree: SyntaxTree<Predicate>,
 }
 
 impl Filterset {

@@ -6,7 +6,7 @@
 //! counts as a space.
 //!
 //! An [`Expression`] is parsed text. [Resolving](Expression::resolve) it against the packages of a
-//! [`Workspace`] gives a [`Filterset`], which selects tests.
+//! [`WorkspaceMembers`] gives a [`Filterset`], which selects tests.
 
 mod error;
 mod expression;
@@ -17,7 +17,7 @@ mod workspace;
 
 pub use error::FiltersetError;
 pub use expression::{Expression, Filterset};
-pub use workspace::Workspace;
+pub use workspace::WorkspaceMembers;
 
 use crate::project::{Suite, TestCase};
 

@@ -11,7 +11,7 @@ use std::ops::Range;
 use super::Platform;
 use super::error::FiltersetError;
 use super::matcher::{Bare, Matcher};
-use super::tree::{Predicate, Property, Tree};
+use super::tree::{Predicate, Property, SyntaxTree};
 
 /// Maximum nesting of `not` and parentheses. It exceeds all practical use, and is far from
 /// exhausting the stack.
@@ -33,7 +33,7 @@ type Leaf = (Predicate, Range<usize>);
 type Result<T> = std::result::Result<T, FiltersetError>;
 
 /// Parses a whole text.
-pub(super) fn parse(text: &str) -> Result<Tree<Leaf>> {
+pub(super) fn parse(text: &str) -> Result<SyntaxTree<Leaf>> {
     let mut parser = Parser { text, at: 0, depth: 0 };
     let tree = parser.or()?;
     parser.space();
@@ -89,7 +89,7 @@ impl<'a> Parser<'a> {
         Err(FiltersetError::new(self.text, span, message))
     }
 
-    fn or(&mut self) -> Result<Tree<Leaf>> {
+    fn or(&mut self) -> Result<SyntaxTree<Leaf>> {
         let mut operands = vec![self.and()?];
         loop {
             self.space();
@@ -103,10 +103,10 @@ impl<'a> Parser<'a> {
             }
             operands.push(self.and()?);
         }
-        Ok(join(operands, Tree::Or))
+        Ok(join(operands, SyntaxTree::Or))
     }
 
-    fn and(&mut self) -> Result<Tree<Leaf>> {
+    fn and(&mut self) -> Result<SyntaxTree<Leaf>> {
         let mut operands = vec![self.unary()?];
         loop {
             self.space();
@@ -117,15 +117,15 @@ impl<'a> Parser<'a> {
             if self.take("&") || self.take_word("and") {
                 operands.push(self.unary()?);
             } else if self.take("-") {
-                operands.push(Tree::Not(Box::new(self.unary()?)));
+                operands.push(SyntaxTree::Not(Box::new(self.unary()?)));
             } else {
                 break;
             }
         }
-        Ok(join(operands, Tree::And))
+        Ok(join(operands, SyntaxTree::And))
     }
 
-    fn unary(&mut self) -> Result<Tree<Leaf>> {
+    fn unary(&mut self) -> Result<SyntaxTree<Leaf>> {
         self.space();
         self.depth += 1;
         if self.depth > MAX_DEPTH {
@@ -133,13 +133,13 @@ impl<'a> Parser<'a> {
             return self.error(self.here(), message);
         }
         let tree = if self.take("!") || self.take_word("not") {
-            Tree::Not(Box::new(self.unary()?))
+            SyntaxTree::Not(Box::new(self.unary()?))
         } else if self.take("(") {
             let tree = self.or()?;
             self.close()?;
             tree
         } else {
-            Tree::Leaf(self.predicate()?)
+            SyntaxTree::Leaf(self.predicate()?)
         };
         self.depth -= 1;
         Ok(tree)
@@ -356,6 +356,9 @@ impl<'a> Parser<'a> {
 }
 
 /// Joins several operands. Returns a single operand unchanged.
-fn join(mut operands: Vec<Tree<Leaf>>, joined: fn(Vec<Tree<Leaf>>) -> Tree<Leaf>) -> Tree<Leaf> {
+fn join(
+    mut operands: Vec<SyntaxTree<Leaf>>,
+    joined: fn(Vec<SyntaxTree<Leaf>>) -> SyntaxTree<Leaf>,
+) -> SyntaxTree<Leaf> {
     if operands.len() == 1 { operands.remove(0) } else { joined(operands) }
 }

@@ -35,14 +35,14 @@ pub(super) enum Predicate {
 /// Syntax tree with leaves `L`. `And` and `Or` have lists of operands, so that a long chain of
 /// operators is not a deep tree. `a - b` is represented as `a and not b`.
 #[derive(Clone, Debug)]
-pub(super) enum Tree<L> {
-    Or(Vec<Tree<L>>),
-    And(Vec<Tree<L>>),
-    Not(Box<Tree<L>>),
+pub(super) enum SyntaxTree<L> {
+    Or(Vec<SyntaxTree<L>>),
+    And(Vec<SyntaxTree<L>>),
+    Not(Box<SyntaxTree<L>>),
     Leaf(L),
 }
 
-impl<L> Tree<L> {
+impl<L> SyntaxTree<L> {
     /// Returns the tree with each leaf replaced by `map`.
     ///
     /// # Errors
@@ -50,15 +50,15 @@ impl<L> Tree<L> {
     pub(super) fn try_map<M, E>(
         &self,
         map: &mut impl FnMut(&L) -> Result<M, E>,
-    ) -> Result<Tree<M>, E> {
-        let mut all = |trees: &[Tree<L>]| {
+    ) -> Result<SyntaxTree<M>, E> {
+        let mut all = |trees: &[SyntaxTree<L>]| {
             trees.iter().map(|tree| tree.try_map(map)).collect::<Result<_, E>>()
         };
         Ok(match self {
-            Tree::Or(trees) => Tree::Or(all(trees)?),
-            Tree::And(trees) => Tree::And(all(trees)?),
-            Tree::Not(tree) => Tree::Not(Box::new(tree.try_map(map)?)),
-            Tree::Leaf(leaf) => Tree::Leaf(map(leaf)?),
+            SyntaxTree::Or(trees) => SyntaxTree::Or(all(trees)?),
+            SyntaxTree::And(trees) => SyntaxTree::And(all(trees)?),
+            SyntaxTree::Not(tree) => SyntaxTree::Not(Box::new(tree.try_map(map)?)),
+            SyntaxTree::Leaf(leaf) => SyntaxTree::Leaf(map(leaf)?),
         })
     }
 
@@ -71,21 +71,21 @@ impl<L> Tree<L> {
             trees.into_iter().map(|tree| tree.replaced(is_replaced, other)).collect()
         };
         match self {
-            Tree::Or(trees) => Tree::Or(all(trees)),
-            Tree::And(trees) => Tree::And(all(trees)),
-            Tree::Not(tree) => Tree::Not(Box::new(tree.replaced(is_replaced, other))),
-            Tree::Leaf(leaf) if is_replaced(&leaf) => other.clone(),
-            Tree::Leaf(leaf) => Tree::Leaf(leaf),
+            SyntaxTree::Or(trees) => SyntaxTree::Or(all(trees)),
+            SyntaxTree::And(trees) => SyntaxTree::And(all(trees)),
+            SyntaxTree::Not(tree) => SyntaxTree::Not(Box::new(tree.replaced(is_replaced, other))),
+            SyntaxTree::Leaf(leaf) if is_replaced(&leaf) => other.clone(),
+            SyntaxTree::Leaf(leaf) => SyntaxTree::Leaf(leaf),
         }
     }
 
     /// Returns the value of the tree, given the value of each leaf.
     pub(super) fn holds(&self, leaf: &impl Fn(&L) -> bool) -> bool {
         match self {
-            Tree::Or(trees) => trees.iter().any(|tree| tree.holds(leaf)),
-            Tree::And(trees) => trees.iter().all(|tree| tree.holds(leaf)),
-            Tree::Not(tree) => !tree.holds(leaf),
-            Tree::Leaf(inner) => leaf(inner),
+            SyntaxTree::Or(trees) => trees.iter().any(|tree| tree.holds(leaf)),
+            SyntaxTree::And(trees) => trees.iter().all(|tree| tree.holds(leaf)),
+            SyntaxTree::Not(tree) => !tree.holds(leaf),
+            SyntaxTree::Leaf(inner) => leaf(inner),
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::project::{self, reached};
 
 /// Members of a workspace, with their dependencies on each other and the names of their binaries.
 #[derive(Clone, Debug, Default)]
-pub struct Workspace {
+pub struct WorkspaceMembers {
     /// Packages that each member depends on, including itself: members, and other packages with
     /// local sources. The keys are the names of the members.
     dependencies: BTreeMap<String, BTreeSet<String>>,
@@ -16,7 +16,7 @@ pub struct Workspace {
     binary_ids: BTreeSet<String>,
 }
 
-impl Workspace {
+impl WorkspaceMembers {
     /// Creates the workspace from the output of `cargo metadata`. Without a resolved graph
     /// (`--no-deps`), each member depends only on itself.
     ///
@@ -37,7 +37,7 @@ impl Workspace {
             .filter(|package| package.source.is_none())
             .map(|package| (&package.id, package.name.as_str()))
             .collect();
-        let mut workspace = Workspace::default();
+        let mut workspace = WorkspaceMembers::default();
         for package in &members {
             let parts = reached([&package.id], |id| edges.get(id).copied().unwrap_or_default());
             let found = parts.iter().filter_map(|id| names.get(id));

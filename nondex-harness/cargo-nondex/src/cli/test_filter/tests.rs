@@ -31,7 +31,7 @@ fn selected_by(default: Option<&str>, args: &[&str]) -> Result<(Vec<String>, Vec
     let mut line = Line::try_parse_from(["test"].iter().chain(args)).map_err(|e| e.to_string())?;
     line.filter.default_filter = default.map(|text| Expression::parse(text).unwrap());
     let filter = line.filter.parse().map_err(|e| e.to_string())?;
-    let filter = filter.resolve(&Workspace::default()).map_err(|e| e.to_string())?;
+    let filter = filter.resolve(&WorkspaceMembers::default()).map_err(|e| e.to_string())?;
     let suite = suite();
     let named = |wanted| {
         let tests = suite.tests.iter();
@@ -54,7 +54,7 @@ fn an_id_that_a_shell_took_a_part_of_is_recognised() {
             ..FilterArgs::default()
         };
         let parsed = args.parse().unwrap();
-        let resolved = parsed.resolve(&Workspace::default()).unwrap();
+        let resolved = parsed.resolve(&WorkspaceMembers::default()).unwrap();
         assert_eq!(resolved.unquoted(&[suite()]).as_deref(), expected, "{filter}");
     }
 }

@@ -11,7 +11,7 @@ use super::page::ChangedText;
 use super::purpose::{FilePurpose, Packages, resolved};
 use super::tree::SourceTree;
 use super::{DataFile, Effect, Effects, Presence};
-use crate::cli::filterset::Workspace;
+use crate::cli::filterset::WorkspaceMembers;
 use crate::error::Result;
 use crate::repository::{Changes, Git, Reach, Side, Snapshots, Tracked, since, tracked};
 
@@ -64,7 +64,7 @@ impl Effects {
         };
         let mut found = Effects {
             root: resolved(&metadata.workspace_root),
-            graph: Workspace::new(metadata),
+            graph: WorkspaceMembers::new(metadata),
             files: changes.files.keys().map(|file| (file.clone(), presence(file))).collect(),
             ..Effects::default()
         };

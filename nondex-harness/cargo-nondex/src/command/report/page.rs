@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::file;
 use crate::findings::history::History;
 use crate::project::Folders;
-use crate::report::html::{self, Moment, Page, Past};
+use crate::report::html::{self, EarlierResult, Histories, PageContext};
 use crate::report::{Report, View};
 use crate::repository::short;
 
@@ -21,7 +21,7 @@ pub(super) fn write(
 ) -> Result<()> {
     let usual = place.target_dir.join("nondex/report.html");
     let path = path.unwrap_or(&usual);
-    let page = Page {
+    let page = PageContext {
         name: place.workspace_root.file_name().unwrap_or("tests"),
         past: &past(&place.target_dir.join("nondex/history"), report, console)?,
     };
@@ -30,14 +30,14 @@ pub(super) fn write(
 }
 
 /// Returns the earlier runs of the tests that do not pass now.
-fn past(folder: &Utf8Path, report: &Report, console: &Console) -> Result<Past> {
+fn past(folder: &Utf8Path, report: &Report, console: &Console) -> Result<Histories> {
     let (entries, damaged) = History::new(folder).all()?;
     console.notes(&damaged);
-    let mut past = Past::new();
+    let mut past = Histories::new();
     for test in report.tests.iter().filter(|test| !test.verdict.passes()) {
         let moments = entries.iter().filter_map(|entry| {
             let life = entry.tests.get(&test.id)?;
-            Some(Moment {
+            Some(EarlierResult {
                 time: entry.time,
                 commit: entry.commit.as_deref().map(|commit| short(commit).to_owned()),
                 modified: entry.modified,

@@ -1,9 +1,9 @@
 //! One test with a finding: its source, both runs, the message, how often it fails and the advice.
 
 use super::markup::{Markup, anchor};
-use super::past::Moment;
+use super::past::EarlierResult;
 use super::{comparison, grid, order, past, snippet, walk};
-use crate::report::human::{Diagnostic, Entry, Note, Sources, Tone, Walk, proof};
+use crate::report::human::{Diagnostic, Entry, Note, Sources, Tone, Walkthrough, proof};
 use crate::report::schema::{RunInfo, Step, TestReport};
 
 /// Labels of notes that the page draws in another form.
@@ -25,7 +25,7 @@ pub(super) struct Card<'a> {
     /// The other tests with the same cause.
     pub(super) others: &'a [&'a TestReport],
     /// Earlier runs of the test.
-    pub(super) past: &'a [Moment],
+    pub(super) past: &'a [EarlierResult],
 }
 
 /// Returns the CSS class of a tone.
@@ -130,7 +130,7 @@ impl Card<'_> {
         if diagnostic.is_some() {
             comparison::choices(markup, test);
             order::draw(markup, test, sources);
-            if let Some(walk) = Walk::of(test) {
+            if let Some(walk) = Walkthrough::of(test) {
                 walk::lanes(markup, &walk, sources);
             }
         }

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Page;
+use super::PageContext;
 use super::finding::{Card, class};
 use super::markup::{Markup, anchor};
 use crate::report::human::{self, Entry, Tone, View};
@@ -30,7 +30,7 @@ pub(super) fn tone(report: &Report, verdict: Verdict) -> Tone {
 }
 
 /// Draws the groups of tests.
-pub(super) fn draw(markup: &mut Markup, report: &Report, view: &View<'_>, page: &Page<'_>) {
+pub(super) fn draw(markup: &mut Markup, report: &Report, view: &View<'_>, page: &PageContext<'_>) {
     let strict = report.run.strict;
     let found = human::entries(&report.tests, strict, view);
     let brief = View { brief: true, ..*view };

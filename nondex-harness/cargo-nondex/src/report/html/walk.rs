@@ -2,11 +2,11 @@
 
 use super::markup::Markup;
 use crate::report::html::snippet;
-use crate::report::human::{Mark, Sources, Wait, Walk, waiting_threads};
+use crate::report::human::{Mark, Sources, ThreadWait, Walkthrough, waiting_threads};
 use crate::report::schema::TestReport;
 
 /// Draws the lanes of a race. The script steps through them.
-pub(super) fn lanes(markup: &mut Markup, walk: &Walk, sources: &Sources) {
+pub(super) fn lanes(markup: &mut Markup, walk: &Walkthrough, sources: &Sources) {
     markup.leaf("h4", &[], "The threads, step by step");
     markup.element("div", &[("class", "walk")], |markup| {
         markup.element("p", &[("class", "hint")], |markup| {
@@ -41,7 +41,7 @@ pub(super) fn lanes(markup: &mut Markup, walk: &Walk, sources: &Sources) {
     });
 }
 
-fn step(markup: &mut Markup, walk: &Walk, at: usize, sources: &Sources) {
+fn step(markup: &mut Markup, walk: &Walkthrough, at: usize, sources: &Sources) {
     let step = &walk.steps[at];
     let class = match (step.is_delay, &step.conflict) {
         (true, _) => "step delay",
@@ -90,8 +90,8 @@ pub(super) fn waits(markup: &mut Markup, test: &TestReport, sources: &Sources) {
     });
 }
 
-fn one(markup: &mut Markup, wait: &Wait, sources: &Sources) {
-    let Wait { thread, operation, place, why, other_place, other } = wait;
+fn one(markup: &mut Markup, wait: &ThreadWait, sources: &Sources) {
+    let ThreadWait { thread, operation, place, why, other_place, other } = wait;
     markup.element("p", &[], |markup| {
         markup.element("b", &[], |markup| markup.rich(thread));
         markup.text(" in ");

@@ -16,7 +16,7 @@ use self::headline::headline;
 use super::count::ids;
 use super::diagnostic::{Diagnostic, Severity};
 use super::finding::{close, failures, output, rates};
-use super::walk::Walk;
+use super::walk::Walkthrough;
 use super::wording::{is_elsewhere, what};
 use super::{View, fixes, interleaving, short, timing};
 use crate::report::schema::{Advice, Culprit, TestReport};
@@ -145,7 +145,7 @@ impl<'r> Cause<'r> {
         let mut fixes = promises(&mut diagnostic, test);
         if let Some(reason) = test.reason {
             interleaving::draw(&mut diagnostic, test, stopped);
-            if let Some(walk) = Walk::of(test) {
+            if let Some(walk) = Walkthrough::of(test) {
                 diagnostic.detail("interleaving", &walk.picture());
             }
             if !lines::are_waits(test, view) {

@@ -279,7 +279,7 @@ pub(super) fn mark_waits(diagnostic: &mut Diagnostic<'_>, test: &TestReport) -> 
 
 /// The state of a thread when the scheduler ended the process.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wait {
+pub struct ThreadWait {
     /// The thread, as text in the middle of a sentence.
     pub thread: String,
     /// The operation in progress.
@@ -296,7 +296,7 @@ pub struct Wait {
 
 /// Describes why the scheduler ended the process, and what each thread waited for. Returns `None`
 /// if no thread waited.
-pub fn waiting_threads(test: &TestReport) -> Option<(&'static str, Vec<Wait>)> {
+pub fn waiting_threads(test: &TestReport) -> Option<(&'static str, Vec<ThreadWait>)> {
     let scheduled = test.scheduled.as_ref().filter(|one| !one.waits.is_empty())?;
     let how = match test.end() {
         Some("deadlock") => "every thread waits for another one",
@@ -306,7 +306,7 @@ pub fn waiting_threads(test: &TestReport) -> Option<(&'static str, Vec<Wait>)> {
         }
         _ => "where each thread was at the end",
     };
-    let waits = scheduled.waits.iter().map(|wait| Wait {
+    let waits = scheduled.waits.iter().map(|wait| ThreadWait {
         thread: waiting(test, &wait.thread),
         operation: wait.operation.clone(),
         place: place_of_wait(wait).map(|(file, line)| (file.to_owned(), line)),
@@ -329,7 +329,7 @@ pub fn waiting_threads(test: &TestReport) -> Option<(&'static str, Vec<Wait>)> {
 pub(super) fn waits(diagnostic: &mut Diagnostic<'_>, test: &TestReport) {
     let Some((how, waits)) = waiting_threads(test) else { return };
     let mut text = how.to_owned();
-    for Wait { thread, operation, place, why, .. } in waits {
+    for ThreadWait { thread, operation, place, why, .. } in waits {
         let _ = write!(text, "\n{thread} in `{operation}`");
         if let Some((file, line)) = place {
             let _ = write!(text, " at {file}:{line}");

@@ -12,7 +12,7 @@ const WIDEST: usize = 44;
 
 /// The operations of the threads until the test fails.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Walk {
+pub struct Walkthrough {
     /// Names of the threads, one for each lane.
     pub threads: Vec<String>,
     /// The steps, in order.
@@ -38,7 +38,7 @@ pub struct WalkStep {
     pub skipped: u64,
 }
 
-impl Walk {
+impl Walkthrough {
     /// Creates the walk through the interleaving of a test. Returns `None` without an interleaving,
     /// or if only clocks decide.
     pub fn of(test: &TestReport) -> Option<Self> {
@@ -59,7 +59,7 @@ impl Walk {
             Some(Line { file, line }) => format!("the test fails at {file}:{line}"),
             None => "the test fails".to_owned(),
         };
-        Some(Walk {
+        Some(Walkthrough {
             threads: found.threads.iter().map(|lane| head(test, lane)).collect(),
             steps: steps.collect(),
             end,

@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 
 use nondex_core::Trace;
 
-use self::conflict::{Around, Conflict};
-use self::step::{Object, Step, steps};
+use self::conflict::{Conflict, StepsAroundDelay};
+use self::step::{SharedObject, ThreadStep, steps};
 use crate::report::schema::{ConflictReport, InterleavingReport, LaneReport, LaneStepReport, Line};
 use crate::report::{Culprit, Workspace, thread};
 
@@ -22,7 +22,7 @@ const MAX_DELAYS: usize = 4;
 
 /// How the traced run ended.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum End<'a> {
+pub(super) enum TraceEnd<'a> {
     /// No thread could make progress.
     Waiting,
     /// The test failed, at this place if it is known.
@@ -32,11 +32,11 @@ pub(super) enum End<'a> {
 /// Reports the interleaving of a trace. Returns `None` if the trace has no delay.
 pub(super) fn report(
     trace: &Trace,
-    end: End<'_>,
+    end: TraceEnd<'_>,
     workspace: &Workspace,
 ) -> Option<InterleavingReport> {
     let mut steps = steps(trace, workspace);
-    if let End::Failed(_) = end {
+    if let TraceEnd::Failed(_) = end {
         steps.truncate(failure(trace, &steps));
     }
     let delays: Vec<usize> =
@@ -47,7 +47,7 @@ pub(super) fn report(
     let mut shown = BTreeSet::new();
     let mut conflicts = Vec::new();
     for delay in delays {
-        let around = Around::of(&steps, delay);
+        let around = StepsAroundDelay::of(&steps, delay);
         shown.insert(delay);
         shown.extend(around.before.first());
         shown.extend(around.after.first());
@@ -69,15 +69,15 @@ pub(super) fn report(
         }
     }
     match end {
-        End::Waiting => {
+        TraceEnd::Waiting => {
             let lanes = 0..trace.threads.len();
             shown.extend(lanes.filter_map(|thread| {
                 let last = steps.iter().rposition(|step| step.thread == thread)?;
                 steps[last].waits.then_some(last)
             }));
         }
-        End::Failed(place) => {
-            let is_there = |step: &Step| {
+        TraceEnd::Failed(place) => {
+            let is_there = |step: &ThreadStep| {
                 let own = step.place.as_ref();
                 place.is_some() && own.map(|(file, line)| (file.as_str(), *line)) == place
             };
@@ -90,7 +90,7 @@ pub(super) fn report(
         }
     }
     let mut found = shown_of(trace, &steps, &shown, &conflicts);
-    if let End::Failed(Some((file, line))) = end {
+    if let TraceEnd::Failed(Some((file, line))) = end {
         let file = file.to_owned();
         found.failed = Some(Line { file, line });
     }
@@ -121,9 +121,9 @@ pub(super) fn name_lines(
 
 /// Returns the index of the step at which the test has failed. From there on, the test's own thread
 /// only cleans up.
-fn failure(trace: &Trace, steps: &[Step]) -> usize {
-    let is_own = |step: &Step| thread::is_own(&trace.threads[step.thread].path);
-    let last = |step: &Step| is_own(step) && !step.unwinds;
+fn failure(trace: &Trace, steps: &[ThreadStep]) -> usize {
+    let is_own = |step: &ThreadStep| thread::is_own(&trace.threads[step.thread].path);
+    let last = |step: &ThreadStep| is_own(step) && !step.unwinds;
     let from = steps.iter().rposition(last).map_or(0, |last| last + 1);
     steps[from..].iter().position(is_own).map_or(steps.len(), |at| from + at)
 }
@@ -131,7 +131,7 @@ fn failure(trace: &Trace, steps: &[Step]) -> usize {
 /// Reports the selected steps, with their threads.
 fn shown_of(
     trace: &Trace,
-    steps: &[Step],
+    steps: &[ThreadStep],
     shown: &BTreeSet<usize>,
     conflicts: &[Conflict],
 ) -> InterleavingReport {
@@ -181,13 +181,14 @@ fn shown_of(
 }
 
 /// Describes the object of a conflict.
-fn object(trace: &Trace, steps: &[Step], conflict: &Conflict) -> String {
-    if let Object::Name(name) = conflict.object {
+fn object(trace: &Trace, steps: &[ThreadStep], conflict: &Conflict) -> String {
+    if let SharedObject::Name(name) = conflict.object {
         let name = usize::try_from(name).ok().and_then(|name| trace.names.get(name));
         return name.cloned().unwrap_or_default();
     }
-    let own: Vec<&Step> = conflict.steps().map(|at| &steps[at]).collect();
-    let is_called = |step: &Step, words: &[&str]| words.iter().any(|word| step.what.contains(word));
+    let own: Vec<&ThreadStep> = conflict.steps().map(|at| &steps[at]).collect();
+    let is_called =
+        |step: &ThreadStep, words: &[&str]| words.iter().any(|word| step.what.contains(word));
     let has = |words: &[&str]| own.iter().any(|step| is_called(step, words));
     const LOCK: &[&str] = &["Mutex", "RwLock", "Guard", "pthread lock"];
     // Waiting for a condition variable releases the lock and acquires it again.

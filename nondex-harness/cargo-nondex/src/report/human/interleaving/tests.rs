@@ -3,7 +3,7 @@
 use nondex_core::{Caller, Model, Outcome, Site, model};
 
 use super::*;
-use crate::report::human::{Severity, Sources, View, Walk, fixes};
+use crate::report::human::{Severity, Sources, View, Walkthrough, fixes};
 use crate::report::schema::{CallReport, FailureReport, LaneReport, Line, NumberReport, Timing};
 
 fn step(what: &str, line: Option<u32>, delay_ns: Option<u64>) -> LaneStepReport {
@@ -49,7 +49,7 @@ fn threads_of_one_name_are_told_apart_by_when_they_are_started() {
     });
     assert_eq!(named(&test, "0.1"), describe("0.1"));
     assert_eq!(named(&test, "0.3"), "thread `log`");
-    let heads = Walk::of(&test).unwrap().threads;
+    let heads = Walkthrough::of(&test).unwrap().threads;
     assert_ne!(heads[0], heads[1]);
     assert_eq!(heads[2], "log");
 }
@@ -78,7 +78,7 @@ fn a_thread_that_begins_late_and_is_stopped_once_more_is_told_of_each_place_what
         line: Some(20),
         ..FailureReport::clean(Outcome::Failed)
     });
-    let end = Walk::of(&test).unwrap().end;
+    let end = Walkthrough::of(&test).unwrap().end;
     assert_eq!(end, "the test fails at src/lib.rs:12");
     // The delay is in a dependency, such as an executor. The thread has begun long before.
     let mut late = delayed(7, 300);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::step::{Delay, Object, Step};
+use super::step::{Delay, SharedObject, ThreadStep};
 
 /// Maximum number of steps of the delayed thread, on each side of its delay, that are searched for
 /// conflicts.
@@ -10,7 +10,7 @@ const REACH: usize = 12;
 
 /// The steps around a delay: those of the delayed thread before and after it, nearest first, and
 /// those of other threads during it.
-pub(super) struct Around {
+pub(super) struct StepsAroundDelay {
     pub(super) delay: usize,
     pub(super) before: Vec<usize>,
     pub(super) after: Vec<usize>,
@@ -30,7 +30,7 @@ impl Conflict {
 
     /// Returns the sleep of the other thread that ends during the delay, right before the other
     /// thread's access.
-    pub(super) fn sleep(&self, steps: &[Step]) -> Option<usize> {
+    pub(super) fn sleep(&self, steps: &[ThreadStep]) -> Option<usize> {
         let thread = steps[self.meanwhile].thread;
         let is_own = |at: &usize| steps[*at].thread == thread && steps[*at].delay.is_none();
         for at in (0..self.meanwhile).rev().filter(is_own) {
@@ -45,7 +45,7 @@ impl Conflict {
     }
 
     /// Returns the next steps of both threads on the object, after the delay.
-    pub(super) fn rest(&self, steps: &[Step]) -> impl Iterator<Item = usize> {
+    pub(super) fn rest(&self, steps: &[ThreadStep]) -> impl Iterator<Item = usize> {
         let late = self.after.unwrap_or(self.delay);
         let threads = [late, self.meanwhile].map(|at| steps[at].thread);
         let from = self.after.map_or(steps.len(), |after| after + 1);
@@ -59,15 +59,15 @@ impl Conflict {
 
 /// A conflict, with indices into all steps.
 pub(super) struct Conflict {
-    pub(super) object: Object,
+    pub(super) object: SharedObject,
     pub(super) before: Option<usize>,
     pub(super) delay: usize,
     pub(super) meanwhile: usize,
     pub(super) after: Option<usize>,
 }
 
-impl Around {
-    pub(super) fn of(steps: &[Step], delay: usize) -> Self {
+impl StepsAroundDelay {
+    pub(super) fn of(steps: &[ThreadStep], delay: usize) -> Self {
         let thread = steps[delay].thread;
         let is_own = |at: &usize| steps[*at].thread == thread && steps[*at].delay.is_none();
         let after: Vec<usize> = (delay + 1..steps.len()).filter(is_own).take(REACH).collect();
@@ -89,7 +89,7 @@ impl Around {
         let is_others = |at: &usize| {
             steps[*at].thread != thread && steps[*at].delay.is_none() && steps[*at].time >= since
         };
-        Around {
+        StepsAroundDelay {
             delay,
             before: (0..delay).rev().filter(is_own).take(REACH).collect(),
             with_started: (end..steps.len()).filter(is_late).take(REACH).collect(),
@@ -102,8 +102,8 @@ impl Around {
     /// both sides of its delay is best, then the nearest one. An access in which the other thread
     /// drops the object, such as its end of a channel, explains less than a use of it. What a
     /// global allocator of the user's does explains least.
-    pub(super) fn conflict(&self, steps: &[Step]) -> Option<Conflict> {
-        let objects: BTreeSet<Object> =
+    pub(super) fn conflict(&self, steps: &[ThreadStep]) -> Option<Conflict> {
+        let objects: BTreeSet<SharedObject> =
             self.meanwhile.iter().flat_map(|&at| steps[at].objects.keys().copied()).collect();
         let found = objects.into_iter().filter_map(|object| {
             let first = |part: &[usize]| {
@@ -148,7 +148,7 @@ impl Around {
                 meanwhile,
                 after: after.map(|(_, at)| at),
             };
-            let Step { allocates, .. } = steps[meanwhile];
+            let ThreadStep { allocates, .. } = steps[meanwhile];
             let key = (allocates, rank, steps[meanwhile].drops(), far(after), far(before));
             Some((key, conflict))
         });

@@ -9,25 +9,28 @@ use crate::report::workspace::Workspace;
 
 /// An object that threads access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Object {
+pub(super) enum SharedObject {
     Address(u64),
     Name(u64),
 }
 
-impl Object {
+impl SharedObject {
     pub(super) fn of(operation: &TracedOperation) -> Option<Self> {
-        operation.name.map(Object::Name).or_else(|| operation.address.map(Object::Address))
+        operation
+            .name
+            .map(SharedObject::Name)
+            .or_else(|| operation.address.map(SharedObject::Address))
     }
 }
 
 /// Consecutive operations of a thread at one place in the source.
 #[derive(Debug)]
-pub(super) struct Step {
+pub(super) struct ThreadStep {
     pub(super) thread: usize,
     pub(super) place: Option<(String, u32)>,
     pub(super) what: String,
     /// The objects of the step, and whether it changes them.
-    pub(super) objects: BTreeMap<Object, bool>,
+    pub(super) objects: BTreeMap<SharedObject, bool>,
     /// Threads that the step starts.
     pub(super) starts: BTreeSet<usize>,
     /// The values that an atomic operation in the user's code read and wrote.
@@ -87,29 +90,30 @@ impl Own {
 }
 
 /// Converts a trace into its relevant steps and delays.
-pub(super) fn steps(trace: &Trace, workspace: &Workspace) -> Vec<Step> {
+pub(super) fn steps(trace: &Trace, workspace: &Workspace) -> Vec<ThreadStep> {
     let owns: Vec<Own> =
         trace.stacks.iter().map(|stack| Own::of(&stack.frames, workspace)).collect();
     let own = |operation: &TracedOperation| owns.get(usize::try_from(operation.stack).ok()?);
-    let mut users: BTreeMap<Object, (BTreeSet<u64>, bool)> = BTreeMap::new();
+    let mut users: BTreeMap<SharedObject, (BTreeSet<u64>, bool)> = BTreeMap::new();
     for operation in &trace.operations {
-        if let Some(object) = Object::of(operation) {
+        if let Some(object) = SharedObject::of(operation) {
             let (threads, is_changed) = users.entry(object).or_default();
             threads.insert(operation.thread);
             *is_changed |= changes(operation);
         }
     }
-    let is_shared = |object: Object| {
+    let is_shared = |object: SharedObject| {
         let (threads, is_changed) = &users[&object];
         threads.len() > 1 && *is_changed
     };
     let has_others = trace.threads.len() > 1;
-    let mut steps: Vec<Step> = Vec::new();
+    let mut steps: Vec<ThreadStep> = Vec::new();
     for operation in &trace.operations {
         let Some(own) = own(operation) else { continue };
         let name = operation.operation.as_str();
         let is_delay = operation.length.is_some();
-        let object = Object::of(operation).filter(|object| is_shared(*object) && !own.is_count);
+        let object =
+            SharedObject::of(operation).filter(|object| is_shared(*object) && !own.is_count);
         let waits = matches!(name, "futex wait" | "pthread wait" | "join");
         let matters = match name {
             "sleep" | "spawn" => true,
@@ -124,7 +128,7 @@ pub(super) fn steps(trace: &Trace, workspace: &Workspace) -> Vec<Step> {
         let thread = usize::try_from(operation.thread).unwrap_or_default();
         let is_inner_clock = name == "clock" && own.is_inner;
         let what = own.what.clone().filter(|_| !is_inner_clock).unwrap_or_else(|| name.to_owned());
-        let is_same = |last: &&mut Step| {
+        let is_same = |last: &&mut ThreadStep| {
             let place = (&last.place, &last.what) == (&own.place, &what);
             let continues = last.thread == thread && last.unwinds == operation.unwinds;
             continues && place && !is_delay && last.delay.is_none()
@@ -133,7 +137,7 @@ pub(super) fn steps(trace: &Trace, workspace: &Workspace) -> Vec<Step> {
             step.add(operation, object, waits);
             continue;
         }
-        let mut step = Step {
+        let mut step = ThreadStep {
             thread,
             place: own.place.clone(),
             what,
@@ -161,8 +165,13 @@ fn changes(operation: &TracedOperation) -> bool {
         || matches!(&*operation.operation, "futex wake" | "pthread lock" | "pthread wake")
 }
 
-impl Step {
-    pub(super) fn add(&mut self, operation: &TracedOperation, object: Option<Object>, waits: bool) {
+impl ThreadStep {
+    pub(super) fn add(
+        &mut self,
+        operation: &TracedOperation,
+        object: Option<SharedObject>,
+        waits: bool,
+    ) {
         if let Some(object) = object {
             *self.objects.entry(object).or_default() |= changes(operation);
         }
@@ -172,11 +181,11 @@ impl Step {
         self.time = operation.time;
     }
 
-    pub(super) fn touches(&self, object: Object) -> bool {
+    pub(super) fn touches(&self, object: SharedObject) -> bool {
         self.objects.contains_key(&object)
     }
 
-    pub(super) fn changes(&self, object: Object) -> bool {
+    pub(super) fn changes(&self, object: SharedObject) -> bool {
         self.objects.get(&object).copied().unwrap_or(false)
     }
 

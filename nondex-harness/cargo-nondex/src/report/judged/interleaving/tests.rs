@@ -92,7 +92,7 @@ fn the_access_of_the_other_thread_that_comes_between_two_of_the_delayed_one_is_f
         (0, 8, STORE, store(0x10, 1)),
         (0, 9, LOAD, load(0x20, 1)),
     ]);
-    let found = report(&trace, End::Failed(None), &workspace).unwrap();
+    let found = report(&trace, TraceEnd::Failed(None), &workspace).unwrap();
     let [conflict] = &found.conflicts[..] else {
         panic!("{found:#?}");
     };
@@ -115,7 +115,7 @@ fn what_is_done_before_the_delayed_thread_comes_to_it_is_a_conflict_of_order() {
         (0, 7, LOAD, load(0x10, 0)),
         (1, 4, STORE, store(0x10, 1)),
     ]);
-    let found = report(&trace, End::Failed(None), &workspace).unwrap();
+    let found = report(&trace, TraceEnd::Failed(None), &workspace).unwrap();
     let conflict = &found.conflicts[0];
     assert_eq!(conflict.before, None);
     assert_eq!(found.steps[conflict.meanwhile].line, Some(7));
@@ -141,7 +141,7 @@ fn a_thread_that_is_started_late_races_and_not_what_its_starter_does_after_both(
         (0, 9, LOAD, load(0x10, 2)),
     ]);
     trace.threads.push(TracedThread { path: "0.1".to_owned(), name: None });
-    let found = report(&trace, End::Failed(None), &workspace).unwrap();
+    let found = report(&trace, TraceEnd::Failed(None), &workspace).unwrap();
     let line = |step: usize| (found.steps[step].lane, found.steps[step].line.unwrap());
     let [conflict] = &found.conflicts[..] else { panic!("{found:#?}") };
     assert_eq!((conflict.before, line(conflict.meanwhile)), (None, (1, 7)));
@@ -160,7 +160,7 @@ fn of_several_conflicts_the_one_at_the_line_that_fails_comes_first() {
         (1, 6, STORE, store(0x10, 1)),
     ]);
     for (failing, expected) in [(7, [7, 5]), (9, [5, 7])] {
-        let failed = End::Failed(Some(("src/lib.rs", failing)));
+        let failed = TraceEnd::Failed(Some(("src/lib.rs", failing)));
         let found = report(&trace, failed, &workspace).unwrap();
         let conflicts = found.conflicts.iter();
         let others = conflicts.map(|conflict| found.steps[conflict.meanwhile].line.unwrap());
@@ -178,7 +178,7 @@ fn what_the_other_thread_uses_explains_more_than_what_it_drops() {
         (1, 4, LOAD, load(0x20, 1)),
         (1, 7, STORE, store(0x10, 1)),
     ]);
-    let found = report(&trace, End::Failed(None), &workspace).unwrap();
+    let found = report(&trace, TraceEnd::Failed(None), &workspace).unwrap();
     let conflict = &found.conflicts[0];
     assert_eq!(found.steps[conflict.meanwhile].line, Some(5));
     assert_eq!(found.steps[conflict.after.unwrap()].line, Some(7));
@@ -195,7 +195,7 @@ fn what_the_test_fails_at_is_shown_though_nobody_changes_it() {
         (0, 8, LOAD, load(0x10, 0)),
         (0, 9, LOAD, load(0x10, 0)),
     ]);
-    let failed = End::Failed(Some(("src/lib.rs", 8)));
+    let failed = TraceEnd::Failed(Some(("src/lib.rs", 8)));
     let found = report(&trace, failed, &workspace).unwrap();
     let lines: Vec<_> = found.steps.iter().map(|step| step.line.unwrap()).collect();
     assert_eq!(lines, [3, 7, 4, 8]);
@@ -212,7 +212,7 @@ fn who_waits_for_a_condition_does_something_to_its_lock_too() {
             (1, 9, WAIT, store(0x10, 0)),
             (0, 5, next, store(0x10, 1)),
         ]);
-        let found = report(&trace, End::Failed(None), &workspace).unwrap();
+        let found = report(&trace, TraceEnd::Failed(None), &workspace).unwrap();
         found.conflicts[0].object.clone()
     };
     assert_eq!(object_of(LOCK), "lock");
@@ -234,7 +234,7 @@ fn a_lock_of_c_is_waited_for_only_by_the_thread_that_did_not_find_it_free() {
         (0, 5, "", of_c("pthread wait")),
         (1, 4, "", of_c("pthread wake")),
     ]);
-    let found = report(&trace, End::Failed(None), &workspace).unwrap();
+    let found = report(&trace, TraceEnd::Failed(None), &workspace).unwrap();
     let lanes = found.steps.iter().skip(1).map(|step| (step.line.unwrap(), step.waits));
     assert_eq!(lanes.collect::<Vec<_>>(), [(3, false), (5, false), (5, true), (4, false)]);
     assert_eq!(found.conflicts[0].object, "lock");
@@ -256,7 +256,7 @@ fn what_a_global_allocator_does_explains_less_than_what_the_test_does() {
         let allocator = "<app::Counting as core::alloc::global::GlobalAlloc>::alloc";
         trace.stacks[stack].frames[1].function = allocator.to_owned();
     }
-    let found = report(&trace, End::Failed(None), &workspace).unwrap();
+    let found = report(&trace, TraceEnd::Failed(None), &workspace).unwrap();
     let meanwhile = found.conflicts[0].meanwhile;
     assert_eq!(found.steps[meanwhile].line, Some(7));
 }
@@ -266,9 +266,9 @@ fn two_readers_and_what_nobody_delays_are_no_conflict() {
     let (_folder, workspace) = workspace();
     let reading =
         [(1, 3, LOAD, held(100)), (0, 7, LOAD, load(0x10, 0)), (1, 4, LOAD, load(0x10, 0))];
-    let found = report(&trace(&reading), End::Failed(None), &workspace).unwrap();
+    let found = report(&trace(&reading), TraceEnd::Failed(None), &workspace).unwrap();
     assert_eq!(found.conflicts, []);
-    assert_eq!(report(&trace(&reading[1..]), End::Failed(None), &workspace), None);
+    assert_eq!(report(&trace(&reading[1..]), TraceEnd::Failed(None), &workspace), None);
 }
 
 #[test]
@@ -286,7 +286,7 @@ fn the_file_that_two_threads_use_is_named() {
         (0, 7, "std::fs::read_to_string", on("read", false)),
         (1, 3, "std::fs::write", on("write", true)),
     ]);
-    let found = report(&trace, End::Failed(None), &workspace).unwrap();
+    let found = report(&trace, TraceEnd::Failed(None), &workspace).unwrap();
     assert_eq!(found.conflicts[0].object, "file:config");
     let meanwhile = &found.steps[found.conflicts[0].meanwhile];
     assert_eq!(meanwhile.what, "fs::read_to_string");
@@ -305,7 +305,7 @@ fn what_the_test_does_while_it_unwinds_is_no_part_of_why_it_failed() {
         (1, 21, LOAD, load(0x10, 1)),
         (1, 21, STORE, store(0x20, 1)),
     ]);
-    let found = report(&trace, End::Failed(Some(("src/lib.rs", 7))), &workspace).unwrap();
+    let found = report(&trace, TraceEnd::Failed(Some(("src/lib.rs", 7))), &workspace).unwrap();
     assert!(found.conflicts.is_empty(), "{found:#?}");
     let shown: Vec<_> = found.steps.iter().map(|step| step.line.unwrap()).collect();
     assert_eq!(shown, [20, 20, 7], "{found:#?}");
@@ -321,7 +321,7 @@ fn a_function_within_std_that_reads_the_clock_is_not_named() {
         (0, 4, "std::time::Instant::elapsed", clock()),
     ]);
     trace.threads.pop();
-    let found = report(&trace, End::Failed(None), &workspace).unwrap();
+    let found = report(&trace, TraceEnd::Failed(None), &workspace).unwrap();
     let calls: Vec<_> = found.steps.iter().map(|step| step.what.as_str()).collect();
     assert_eq!(calls, ["clock", "Instant::elapsed", "Instant::elapsed"]);
 }
@@ -389,7 +389,7 @@ fn the_sleep_from_which_the_other_thread_comes_is_known_unless_it_waits_in_betwe
         let mut all = if delay_first { vec![delay, sleep] } else { vec![sleep, delay] };
         all.extend_from_slice(between);
         all.extend([(0, 4, LOAD, load(0x10, 0)), (1, 9, STORE, store(0x10, 1))]);
-        let found = report(&trace(&all), End::Failed(None), &workspace).unwrap();
+        let found = report(&trace(&all), TraceEnd::Failed(None), &workspace).unwrap();
         found.conflicts[0].sleep.and_then(|at| found.steps[at].line)
     };
     assert_eq!(sleep_of(&[], true), Some(3));
