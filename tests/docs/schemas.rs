@@ -183,7 +183,7 @@ fn of_value(kind: &str) -> Value {
         }),
         "String" | "Utf8PathBuf" | "Expression" => text(),
         "Regex" => json!({ "type": "string", "format": "regex" }),
-        "Vec<String>" | "Vec<Expression>" | "Names" => some(text()),
+        "Vec<String>" | "Vec<Expression>" | "NameList" => some(text()),
         "ModelsOff" => some(json!({ "type": "string", "format": "regex" })),
         "SanitisedLimit" => json!({ "type": ["integer", "string"], "minimum": 0 }),
         "Seeds" => some(json!({ "type": ["integer", "string"], "minimum": 0 })),

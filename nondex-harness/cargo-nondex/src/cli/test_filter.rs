@@ -5,7 +5,7 @@ use clap::{Args, Parser, ValueEnum};
 use super::filterset::{Expression, Filterset, Query, WorkspaceMembers};
 use super::partition::Partition;
 use crate::error::{Error, OrSetup, Result};
-use crate::project::{Doctests, Names, Suite, TestCase};
+use crate::project::{Doctests, NameFilters, Suite, TestCase};
 use crate::shell;
 
 /// Filters by name, in libtest's syntax.
@@ -134,7 +134,7 @@ pub enum NoTests {
 /// Parsed filters, not yet resolved against the packages of a workspace.
 #[derive(Clone, Debug, Default)]
 pub struct TestFilter {
-    names: Names,
+    names: NameFilters,
     ignored: RunIgnored,
     no_tests: NoTests,
     in_place_of_command: Option<InPlaceOfCommand>,
@@ -178,7 +178,7 @@ impl FilterArgs {
                 .map_err(|error| Error::usage(format!("invalid filterset: {error}")))
         });
         Ok(TestFilter {
-            names: Names {
+            names: NameFilters {
                 filters: [before.filters.clone(), after.filters].concat(),
                 skip: [before.skip.clone(), after.skip].concat(),
                 exact: before.exact || after.exact,

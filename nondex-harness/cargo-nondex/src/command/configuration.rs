@@ -5,7 +5,7 @@ use std::ffi::OsString;
 
 use crate::cli::filterset::Expression;
 use crate::cli::{BuildArgs, Command, CommandLine, FilterArgs, OutputArgs, RunArgs, TestingArgs};
-use crate::config::{self, Config, Given, Settings, Variables};
+use crate::config::{self, Config, GivenKeys, Settings, Variables};
 use crate::error::{Error, Result};
 use crate::project;
 use crate::shell;
@@ -29,7 +29,7 @@ pub struct Asked {
     /// Configuration, for everything that is not an option of the command.
     pub config: Config,
     /// Options that take precedence over overrides for single tests.
-    pub given: Given,
+    pub given: GivenKeys,
     /// Warnings about variables and configuration, one sentence each.
     pub warnings: Vec<String>,
 }
@@ -157,14 +157,14 @@ fn extract(command: &mut Command, quiet: bool) -> Result<()> {
 }
 
 /// Returns which options the command line or a variable gives.
-fn given_by(command: &mut Command, variables: &Settings, all: &Settings) -> Given {
+fn given_by(command: &mut Command, variables: &Settings, all: &Settings) -> GivenKeys {
     let has_jobs = command.project().is_some_and(|args| args.build.jobs.is_some());
     let jobs = has_jobs || all.jobs.is_some();
     let has_levels = command.campaign().is_some_and(|args| !args.levels.is_empty());
-    let Some(args) = command.testing() else { return Given { jobs, ..Given::default() } };
+    let Some(args) = command.testing() else { return GivenKeys { jobs, ..GivenKeys::default() } };
     let models = [&args.models.models, &args.models.skip_models];
     let variable = [&variables.models, &variables.skip_models];
-    Given {
+    GivenKeys {
         jobs,
         levels: has_levels || variables.levels.is_some(),
         models: models.into_iter().chain(variable).any(Option::is_some),

@@ -9,7 +9,7 @@ use nondex_core::CoveredRecord;
 use super::file_observer::FileObserver;
 use crate::campaign::SelectedTests;
 use crate::locked::Locked;
-use crate::project::blocks::{Blocks, SourceLine};
+use crate::project::blocks::{Blocks, FileLine};
 
 /// Executables that tests ran. Each is read once.
 #[derive(Debug, Default)]
@@ -17,7 +17,7 @@ pub(super) struct Programs {
     /// Blocks of each executable, by its path; `None` if it cannot be read.
     known: BTreeMap<String, Option<Blocks>>,
     /// All compiled lines of the executables.
-    pub(super) compiled: BTreeSet<SourceLine>,
+    pub(super) compiled: BTreeSet<FileLine>,
 }
 
 impl Programs {
@@ -39,7 +39,7 @@ impl Programs {
         &mut self,
         program: &str,
         blocks: impl IntoIterator<Item = &'b u64>,
-        lines: &mut BTreeSet<SourceLine>,
+        lines: &mut BTreeSet<FileLine>,
     ) -> bool {
         let Some(known) = self.read(program) else { return false };
         let of_blocks = blocks.into_iter().flat_map(|block| known.lines(*block));
@@ -78,10 +78,10 @@ struct Ran {
 #[derive(Debug)]
 pub(super) struct CoveredLines {
     /// Lines that each test ran, by its id. Tests with incomplete records are left out.
-    pub(super) ran: BTreeMap<String, BTreeSet<SourceLine>>,
+    pub(super) ran: BTreeMap<String, BTreeSet<FileLine>>,
     /// Files and folders of the repository that were opened while each test ran.
     pub(super) opened: BTreeMap<String, BTreeSet<String>>,
-    pub(super) compiled: BTreeSet<SourceLine>,
+    pub(super) compiled: BTreeSet<FileLine>,
 }
 
 impl Coverage {

@@ -15,7 +15,7 @@ use self::page::ChangedText;
 pub(super) use self::purpose::outside;
 use self::removed::Removed;
 use crate::cli::filterset::WorkspaceMembers;
-use crate::project::blocks::SourceLine;
+use crate::project::blocks::FileLine;
 use crate::report::{Line, TestReport, plural};
 use crate::repository::Reach;
 
@@ -58,7 +58,7 @@ pub(super) struct Effects {
     root: Utf8PathBuf,
     effects: Vec<Effect>,
     /// Changed lines.
-    changed: BTreeSet<SourceLine>,
+    changed: BTreeSet<FileLine>,
     /// Lines of sources that were deleted or moved to another file.
     removed: Removed,
     /// Dependencies between packages.
@@ -119,10 +119,10 @@ impl Effects {
     pub(super) fn met_by(
         &self,
         test: &TestReport,
-        ran: &BTreeSet<SourceLine>,
-        compiled: &BTreeSet<SourceLine>,
+        ran: &BTreeSet<FileLine>,
+        compiled: &BTreeSet<FileLine>,
     ) -> Vec<Line> {
-        let has = |lines: &BTreeSet<SourceLine>, file: &Utf8PathBuf, first: u32, last: u32| {
+        let has = |lines: &BTreeSet<FileLine>, file: &Utf8PathBuf, first: u32, last: u32| {
             lines.range((file.clone(), first)..=(file.clone(), last)).next().is_some()
         };
         let met = self.effects.iter().filter(|effect| match effect.reach {
@@ -186,8 +186,8 @@ impl Effects {
     /// Returns the changed lines that were compiled and that no test ran.
     pub(super) fn uncovered(
         &self,
-        compiled: &BTreeSet<SourceLine>,
-        ran: &BTreeSet<SourceLine>,
+        compiled: &BTreeSet<FileLine>,
+        ran: &BTreeSet<FileLine>,
     ) -> Vec<Line> {
         let uncovered =
             self.changed.iter().filter(|line| compiled.contains(*line) && !ran.contains(*line));

@@ -14,7 +14,7 @@ use crate::campaign::{self, SelectedTests};
 use crate::cli::{Annotations, ExplainArgs, FileArgs};
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
-use crate::findings::{Finding, Store};
+use crate::findings::{Finding, FindingStore};
 use crate::judge::{NetworkPolicy, Options, Run};
 use crate::project;
 use crate::report::{self, Report, RunDirectory, plural};
@@ -26,7 +26,7 @@ pub(super) fn explain(args: &ExplainArgs, line: &str, console: &Console) -> Resu
     if args.report.is_none() && args.finding != "latest" {
         first::run_if_needed("run", &args.finding, &args.location, false, console)?;
     }
-    let store = Store::new(&place.target_dir);
+    let store = FindingStore::new(&place.target_dir);
     let finding = replay::asked(&args.finding, args.report.as_deref(), &store, |finding| {
         finding.choice().is_some()
     })?;

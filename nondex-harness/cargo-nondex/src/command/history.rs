@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::console::Console;
 use crate::cli::MessageFormat;
 use crate::error::{Error, Result};
-use crate::findings::history::{Entry, History, Life};
+use crate::findings::history::{History, HistoryEntry, Life};
 use crate::report::Verdict;
 use crate::repository::short;
 
@@ -65,7 +65,7 @@ pub(super) fn show(folder: &Utf8Path, test: Option<&str>, console: &Console) -> 
             "there is no history in `{folder}`: every run adds to it"
         )));
     }
-    let mut lives: BTreeMap<&str, Vec<(&Entry, &Life)>> = BTreeMap::new();
+    let mut lives: BTreeMap<&str, Vec<(&HistoryEntry, &Life)>> = BTreeMap::new();
     for entry in &entries {
         for (id, life) in &entry.tests {
             lives.entry(id).or_default().push((entry, life));
@@ -104,7 +104,7 @@ fn retain_named<T>(lives: &mut BTreeMap<&str, T>, name: &str) {
 }
 
 /// Returns the history of a test for JSON.
-fn line<'a>(test: &'a str, moments: &[(&'a Entry, &'a Life)]) -> Line<'a> {
+fn line<'a>(test: &'a str, moments: &[(&'a HistoryEntry, &'a Life)]) -> Line<'a> {
     let runs = moments.iter().map(|(entry, life)| Moment {
         time: entry.time,
         commit: entry.commit.as_deref(),
@@ -120,12 +120,16 @@ fn line<'a>(test: &'a str, moments: &[(&'a Entry, &'a Life)]) -> Line<'a> {
 
 /// Returns the histories as text, with a legend. With `is_named`, also lists the commits at which
 /// verdicts changed.
-fn render(lives: &BTreeMap<&str, Vec<(&Entry, &Life)>>, is_named: bool, all: usize) -> String {
+fn render(
+    lives: &BTreeMap<&str, Vec<(&HistoryEntry, &Life)>>,
+    is_named: bool,
+    all: usize,
+) -> String {
     let mut text = String::new();
     let runs = last_runs(lives);
     let mut earlier = 0;
     for (id, moments) in lives {
-        let in_run = |run: &&Entry| {
+        let in_run = |run: &&HistoryEntry| {
             let own = moments.iter().find(|(entry, _)| std::ptr::eq(*entry, *run));
             own.map_or(' ', |(_, life)| mark(life.verdict))
         };
@@ -158,15 +162,15 @@ fn render(lives: &BTreeMap<&str, Vec<(&Entry, &Life)>>, is_named: bool, all: usi
 }
 
 /// Returns the last runs that contain any of these tests, oldest first. Each is a column.
-fn last_runs<'a>(lives: &BTreeMap<&str, Vec<(&'a Entry, &Life)>>) -> Vec<&'a Entry> {
-    let mut runs: Vec<&Entry> = lives.values().flatten().map(|(entry, _)| *entry).collect();
+fn last_runs<'a>(lives: &BTreeMap<&str, Vec<(&'a HistoryEntry, &Life)>>) -> Vec<&'a HistoryEntry> {
+    let mut runs: Vec<&HistoryEntry> = lives.values().flatten().map(|(entry, _)| *entry).collect();
     runs.sort_by_key(|entry| (entry.time, std::ptr::from_ref(*entry).addr()));
     runs.dedup_by(|one, other| std::ptr::eq(*one, *other));
     runs.split_off(runs.len().saturating_sub(SHOWN))
 }
 
 /// Returns the first run of a test, and the runs whose verdict differs from that of the run before.
-fn changes<'a>(moments: &[(&'a Entry, &'a Life)]) -> Vec<(&'a Entry, &'a Life)> {
+fn changes<'a>(moments: &[(&'a HistoryEntry, &'a Life)]) -> Vec<(&'a HistoryEntry, &'a Life)> {
     let mut before = None;
     let mut moments = moments.to_vec();
     moments.retain(|(_, life)| before.replace(life.verdict) != Some(life.verdict));
@@ -200,16 +204,16 @@ mod tests {
             (Verdict::Stable, "d"),
         ];
         let moments = moments.map(|(verdict, commit)| {
-            let entry = Entry {
+            let entry = HistoryEntry {
                 commit: Some(commit.to_owned()),
                 time: u64::from(commit.as_bytes()[0]),
                 modified: commit == "d",
-                ..Entry::default()
+                ..HistoryEntry::default()
             };
             let life = Life { verdict, ..Life::default() };
             (entry, life)
         });
-        let moments: Vec<(&Entry, &Life)> =
+        let moments: Vec<(&HistoryEntry, &Life)> =
             moments.iter().map(|(entry, life)| (entry, life)).collect();
         let lives = BTreeMap::from([("p$t", moments)]);
         let text = render(&lives, true, 3);

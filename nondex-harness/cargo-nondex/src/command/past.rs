@@ -14,9 +14,9 @@ use super::file_observer::FileObserver;
 use crate::campaign::SelectedTests;
 use crate::error::{Error, Result};
 use crate::file;
-use crate::findings::history::{self, Entry, History, Key, Life};
+use crate::findings::history::{self, History, HistoryEntry, HistoryKey, Life};
 use crate::judge::Options;
-use crate::project::blocks::SourceLine;
+use crate::project::blocks::FileLine;
 use crate::project::{self, BuildPlan, Project, Suite};
 use crate::report::{Report, TestReport, Verdict};
 use crate::repository::{self, Commit, Git, Snapshots, short};
@@ -34,7 +34,7 @@ const VARIABLES: [&str; 7] = [
 
 /// Predicate: whether these effects may affect a test with this earlier result. The last argument
 /// is the root of the repository.
-type Differs<'a> = dyn Fn(&Effects, &TestReport, (&Life, &Entry), &Utf8Path) -> bool + 'a;
+type Differs<'a> = dyn Fn(&Effects, &TestReport, (&Life, &HistoryEntry), &Utf8Path) -> bool + 'a;
 
 /// Tests that are about to run, and the commit that they are compared with.
 pub(super) struct Compared<'a> {
@@ -48,12 +48,12 @@ pub(super) struct Compared<'a> {
 #[derive(Debug)]
 pub(super) struct Past {
     history: History,
-    entries: OnceCell<Vec<Entry>>,
+    entries: OnceCell<Vec<HistoryEntry>>,
     /// Trees of the repository; `None` without a repository.
     snapshots: Option<Snapshots>,
     commit: Option<Commit>,
     modified: bool,
-    key: Key,
+    key: HistoryKey,
 }
 
 impl Past {
@@ -101,7 +101,7 @@ impl Past {
             modified: tree.is_some() && tree != committed,
             snapshots,
             commit,
-            key: Key {
+            key: HistoryKey {
                 tree,
                 lockfile: untracked_lock.map(|text| format!("{:016x}", hash::of(&text))),
                 toolchain: project.toolchain.trim().to_owned(),
@@ -170,7 +170,7 @@ impl Past {
             return Ok(());
         }
         let compiled = lines.map_or(&none, |lines| &lines.compiled);
-        let entry = Entry {
+        let entry = HistoryEntry {
             schema: 0,
             time: now.map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX)),
             commit: self.commit.as_ref().map(|commit| commit.id.clone()),
@@ -206,10 +206,12 @@ impl Past {
         compared: &Compared<'_>,
     ) -> Result<(BTreeSet<String>, String)> {
         let is_known = |life: &Life| life.in_orders;
-        let differs =
-            |effects: &Effects, test: &TestReport, (life, _): (&Life, &Entry), _: &Utf8Path| {
-                effects.are_in(test) || effects.are_opened(life.opened.iter().flatten())
-            };
+        let differs = |effects: &Effects,
+                       test: &TestReport,
+                       (life, _): (&Life, &HistoryEntry),
+                       _: &Utf8Path| {
+            effects.are_in(test) || effects.are_opened(life.opened.iter().flatten())
+        };
         let (mut found, words) = self.compare(compared, &is_known, &differs)?;
         for selected in compared.selected {
             let mut ids = selected.running().map(|(suite, case)| suite.test_id(case));
@@ -292,7 +294,7 @@ impl Past {
     }
 
     /// Returns the earlier runs, oldest first. Reads them on first use.
-    fn entries(&self) -> Result<&[Entry]> {
+    fn entries(&self) -> Result<&[HistoryEntry]> {
         if let Some(entries) = self.entries.get() {
             return Ok(entries);
         }
@@ -333,7 +335,7 @@ fn options_hash(options: &Options, test: &str) -> String {
 
 /// Returns lines of files in the repository in the format of the history. `root` is the root of the
 /// repository.
-fn texts(lines: &BTreeSet<SourceLine>, root: &Utf8Path) -> BTreeMap<String, String> {
+fn texts(lines: &BTreeSet<FileLine>, root: &Utf8Path) -> BTreeMap<String, String> {
     let mut files: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
     for (file, line) in lines {
         if let Ok(file) = file.strip_prefix(root) {
@@ -344,7 +346,7 @@ fn texts(lines: &BTreeSet<SourceLine>, root: &Utf8Path) -> BTreeMap<String, Stri
 }
 
 /// Returns the lines from the format of the history. Returns `None` if a text is malformed.
-fn lines(texts: &BTreeMap<String, String>, root: &Utf8Path) -> Option<BTreeSet<SourceLine>> {
+fn lines(texts: &BTreeMap<String, String>, root: &Utf8Path) -> Option<BTreeSet<FileLine>> {
     let mut lines = BTreeSet::new();
     for (file, text) in texts {
         let path = root.join(file);

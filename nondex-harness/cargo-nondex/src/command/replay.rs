@@ -20,7 +20,7 @@ use crate::campaign::{Pace, StopFlag, launch, process, record};
 use crate::cli::{MessageFormat, ReplayArgs};
 use crate::error::{Error, OrSetup, Result};
 use crate::exit_code::ExitCode;
-use crate::findings::{self, Finding, Fingerprint, Store};
+use crate::findings::{self, Finding, FindingStore, Fingerprint};
 use crate::judge::Run;
 use crate::project::{
     self, BuildPlan, Doctests, Folders, Project, Scratch, Suite, TestBinary, TestCase, addresses,
@@ -37,7 +37,7 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
         Some(extracted) => extracted.clone(),
         None => args.build.location().folders()?,
     };
-    let store = Store::new(&place.target_dir);
+    let store = FindingStore::new(&place.target_dir);
     let stop = match debugger {
         Some(_) => {
             interrupt::leave_to_debugger()?;
@@ -131,7 +131,12 @@ struct Requested {
 impl Requested {
     /// Returns the run of a finding, or the run that the test and the options on the command line
     /// describe.
-    fn of(args: &ReplayArgs, place: &Folders, store: &Store, console: &Console) -> Result<Self> {
+    fn of(
+        args: &ReplayArgs,
+        place: &Folders,
+        store: &FindingStore,
+        console: &Console,
+    ) -> Result<Self> {
         if !args.is_run() {
             let finding = asked(&args.id, args.report.as_deref(), store, |_| true)?;
             let plan = BuildPlan {
@@ -179,7 +184,7 @@ fn traced(args: &ReplayArgs, finding: &Finding, console: &Console) -> Vec<Site> 
 pub(super) fn asked(
     text: &str,
     report: Option<&Utf8Path>,
-    store: &Store,
+    store: &FindingStore,
     is_preferred: impl Fn(&Finding) -> bool,
 ) -> Result<Finding> {
     let findings = match report {

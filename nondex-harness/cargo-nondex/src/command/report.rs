@@ -18,7 +18,7 @@ use crate::cli::{MergeArgs, MessageFormat, ReportAction, ReportArgs};
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 use crate::file;
-use crate::findings::{Finding, Regressions, Store, skip_list};
+use crate::findings::{Finding, FindingStore, Regressions, skip_list};
 use crate::project::Folders;
 use crate::report::human::{self, Sources, View};
 use crate::report::{RunDirectory, markdown, merge, plural, store};
@@ -152,7 +152,7 @@ struct Listed<'a> {
 
 /// Lists the findings on stdout. Findings that are not primary are listed only if verbose.
 fn list(place: &Folders, console: &Console) -> Result<()> {
-    let (findings, damaged) = Store::new(&place.target_dir).all()?;
+    let (findings, damaged) = FindingStore::new(&place.target_dir).all()?;
     console.notes(&damaged);
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let shown = findings.iter().filter(|finding| finding.primary || console.verbose > 0);
@@ -206,7 +206,7 @@ fn age_text(seconds: u64) -> String {
 /// Adds the findings to the file of regressions.
 fn export(place: &Folders, file: &Utf8Path, console: &Console) -> Result<()> {
     let path = regressions_file(Some(file), &place.workspace_root)?;
-    let (findings, damaged) = Store::new(&place.target_dir).all()?;
+    let (findings, damaged) = FindingStore::new(&place.target_dir).all()?;
     console.notes(&damaged);
     let mut regressions = Regressions::read(&path)?;
     let new = regressions.add(&findings);

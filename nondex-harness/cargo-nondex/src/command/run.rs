@@ -21,7 +21,7 @@ use crate::campaign::tree::Tree;
 use crate::cli::RunArgs;
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
-use crate::findings::{Finding, Store};
+use crate::findings::{Finding, FindingStore};
 use crate::project::{BuildPlan, Project, Rebuilds};
 use crate::report::stream::{BuildFinished, Event};
 use crate::report::{Report, RunDirectory, TestReport, Verdict, claim, plural};
@@ -125,7 +125,7 @@ pub(super) fn within(
     // A run without seeds or orders must not replace the report that `report`, `known` and `replay`
     // read.
     let path = if stages.have_orders() || !options.seeds.is_empty() {
-        Store::new(&project.target_dir).write(&Finding::all_of(&report, &project))?;
+        FindingStore::new(&project.target_dir).write(&Finding::all_of(&report, &project))?;
         directory.write(&report)?
     } else {
         directory.write_aside(&report)?

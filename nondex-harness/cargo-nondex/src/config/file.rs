@@ -7,7 +7,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::sanitisers::{self, Entry};
+use super::sanitisers::{self, SanitiserEntry};
 use super::{Config, Nextest, Settings};
 use crate::error::{Error, Result};
 use crate::judge::Operations;
@@ -33,7 +33,7 @@ struct Document {
     #[serde(default)]
     profile: BTreeMap<String, Settings>,
     #[serde(default, alias = "sanitize")]
-    sanitise: Vec<Spanned<Entry>>,
+    sanitise: Vec<Spanned<SanitiserEntry>>,
 }
 
 impl File {

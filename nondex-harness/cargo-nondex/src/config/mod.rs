@@ -17,10 +17,10 @@ mod variables;
 pub use file::{DEFAULT_PROFILE, File};
 pub use location::{DEFAULT_FILE as CONFIG_FILE, workspace_root};
 pub use nextest::{Nextest, SetupScript};
-pub use overrides::{Given, KEYS as OVERRIDE_KEYS, Override, PerTest};
+pub use overrides::{GivenKeys, KEYS as OVERRIDE_KEYS, Override, PerTest};
 pub use sanitisers::KEYS as SANITISE_KEYS;
 pub use settings::{KEYS, Settings};
-pub use value::Names;
+pub use value::NameList;
 pub use variables::{OF_NO_KEY, Variables, variable};
 
 use camino::{Utf8Path, Utf8PathBuf};

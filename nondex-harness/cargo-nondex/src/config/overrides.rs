@@ -111,7 +111,7 @@ impl Read for ModelsOff {
 /// number of jobs may come from the configuration file, too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each is the key of an override, or of the configuration")]
-pub struct Given {
+pub struct GivenKeys {
     pub jobs: bool,
     pub levels: bool,
     pub models: bool,
@@ -124,7 +124,7 @@ pub struct Given {
 #[derive(Debug)]
 pub struct PerTest<'a> {
     overrides: Vec<(Filterset, &'a Override)>,
-    given: Given,
+    given: GivenKeys,
 }
 
 impl<'a> PerTest<'a> {
@@ -134,7 +134,7 @@ impl<'a> PerTest<'a> {
     /// Returns an error when a filter names a package or a binary that does not exist.
     pub fn new(
         overrides: &'a [Spanned<Override>],
-        given: Given,
+        given: GivenKeys,
         workspace: &WorkspaceMembers,
     ) -> Result<Self> {
         let resolve = |found: &'a Spanned<Override>| {
@@ -192,7 +192,7 @@ impl<'a> PerTest<'a> {
     /// Returns the options of one test. For each option the first matching override that sets it
     /// wins, unless a source with precedence over overrides sets it.
     fn of_one(&self, query: &Query<'_>) -> TestOptions {
-        let Given { levels, models, network, sanitise, timeout, .. } = self.given;
+        let GivenKeys { levels, models, network, sanitise, timeout, .. } = self.given;
         let off = |found: &Override| found.models_off.as_ref().map(|off| off.0.clone());
         TestOptions {
             levels: self.first(query, |found| found.levels.clone()).filter(|_| !levels),
@@ -238,7 +238,7 @@ mod tests {
         let config = file.chosen(DEFAULT_PROFILE).unwrap();
         let workspace = WorkspaceMembers::default();
         let overrides = &config.profile.overrides;
-        let per_test = PerTest::new(overrides, Given::default(), &workspace).unwrap();
+        let per_test = PerTest::new(overrides, GivenKeys::default(), &workspace).unwrap();
         assert_eq!(
             per_test.unused(&[suite()]),
             ["nondex.toml:5:1: the filter of this override matches no test"]

@@ -18,7 +18,7 @@ pub const KEYS: [&str; 5] = ["error", "name", "operation", "reason", "target"];
 /// One `[[sanitise]]` entry of the file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Entry {
+pub(super) struct SanitiserEntry {
     #[serde(deserialize_with = "required")]
     error: All<ErrorName>,
     name: String,
@@ -64,12 +64,12 @@ fn known(text: &str, known: &[&'static str]) -> Result<String, String> {
 /// # Errors
 /// Returns the position of the first invalid entry, and why it is invalid.
 pub(super) fn sanitisers(
-    entries: Vec<Spanned<Entry>>,
+    entries: Vec<Spanned<SanitiserEntry>>,
 ) -> Result<Vec<Operations>, (Range<usize>, String)> {
     let mut all: Vec<Operations> = Vec::new();
     for entry in entries {
         let span = entry.span();
-        let Entry { error, name, operation, reason, .. } = entry.get_ref();
+        let SanitiserEntry { error, name, operation, reason, .. } = entry.get_ref();
         let missing = [
             ("name", name.is_empty()),
             ("reason", reason.is_empty()),

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::overrides::Override;
-use super::value::{Names, many, one};
+use super::value::{NameList, many, one};
 use crate::cli::{Expression, Seeds};
 use crate::judge::SanitisedLimit;
 use crate::project::Mode;
@@ -65,7 +65,7 @@ settings! {
     "exclude" exclude: Vec<String>, "many";
     "exhaustive" exhaustive: u64, "one";
     "features" features: Vec<String>, "many";
-    "files" files: Names, "one";
+    "files" files: NameList, "one";
     "filterset" filterset: Vec<Expression>, "many";
     "gitlab" gitlab: Utf8PathBuf, "one";
     "history-dir" history_dir: Utf8PathBuf, "one";
@@ -78,7 +78,7 @@ settings! {
     "mode" mode: Mode, "one";
     "models" models: Regex, "one";
     "network" network: NetworkMode, "one";
-    "network-allow" network_allow: Names, "one";
+    "network-allow" network_allow: NameList, "one";
     "network-verify" network_verify: bool;
     "no-default-features" no_default_features: bool;
     "no-sanitise" no_sanitise: bool;
@@ -89,7 +89,7 @@ settings! {
     "schedule" schedule: Schedule, "one";
     "search-runs" search_runs: usize, "one";
     "seeds" seeds: Seeds, "one";
-    "skip-files" skip_files: Names, "one";
+    "skip-files" skip_files: NameList, "one";
     "skip-models" skip_models: Regex, "one";
     "strict" strict: bool;
     "thorough" thorough: bool;

@@ -93,16 +93,16 @@ impl Read for Vec<Level> {
 
 /// A comma-separated list of names.
 #[derive(Clone, Debug)]
-pub struct Names(pub Vec<String>);
+pub struct NameList(pub Vec<String>);
 
-impl Read for Names {
+impl Read for NameList {
     fn read(text: &str) -> Result<Self, String> {
-        Ok(Names(text.split(',').map(str::to_owned).collect()))
+        Ok(NameList(text.split(',').map(str::to_owned).collect()))
     }
 
     fn join(items: Vec<Self>) -> Option<Self> {
         let names = items.into_iter().flat_map(|names| names.0);
-        Some(Names(names.collect()))
+        Some(NameList(names.collect()))
     }
 }
 

@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::file;
 use crate::report::Verdict;
 
-/// The schema version of [`Entry`].
+/// The schema version of [`HistoryEntry`].
 const SCHEMA: u32 = 1;
 
 /// Maximum number of runs that are kept. Adding a run deletes the oldest ones above this limit.
@@ -30,7 +30,7 @@ pub struct History {
 
 /// One run of the tool.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct HistoryEntry {
     /// The version of the schema.
     pub schema: u32,
     /// Time of the run, in milliseconds since 1970. Runs are sorted by it.
@@ -41,7 +41,7 @@ pub struct Entry {
     #[serde(default)]
     pub modified: bool,
     /// Everything that the results depend on.
-    pub key: Key,
+    pub key: HistoryKey,
     /// The results of the tests that ran, by test id.
     pub tests: BTreeMap<String, Life>,
     /// The compiled lines of each file of which tests executed some line, as text like in
@@ -52,7 +52,7 @@ pub struct Entry {
 
 /// What determines the outcome of a test, besides its options.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Key {
+pub struct HistoryKey {
     /// The content of the repository, as a git tree; null if there is none.
     pub tree: Option<String>,
     /// The hash of `Cargo.lock`, which may not be part of the tree.
@@ -65,10 +65,10 @@ pub struct Key {
     pub build: String,
 }
 
-impl Key {
+impl HistoryKey {
     /// Returns whether two keys differ at most in the content of the repository.
-    pub fn is_alike(&self, other: &Key) -> bool {
-        let without_tree = |key: &Key| Key { tree: None, ..key.clone() };
+    pub fn is_alike(&self, other: &HistoryKey) -> bool {
+        let without_tree = |key: &HistoryKey| HistoryKey { tree: None, ..key.clone() };
         without_tree(self) == without_tree(other)
     }
 }
@@ -112,8 +112,8 @@ impl History {
     ///
     /// # Errors
     /// Returns a set-up error with the path when the file cannot be written.
-    pub fn add(&self, entry: &Entry) -> Result<()> {
-        let mut text = serde_json::to_vec(&Entry { schema: SCHEMA, ..entry.clone() })
+    pub fn add(&self, entry: &HistoryEntry) -> Result<()> {
+        let mut text = serde_json::to_vec(&HistoryEntry { schema: SCHEMA, ..entry.clone() })
             .expect("every map of an entry has strings as keys");
         text.push(b'\n');
         let name = format!("{:015}-{:016x}.json", entry.time, hash::of(&text));
@@ -128,13 +128,14 @@ impl History {
     ///
     /// # Errors
     /// Returns an error when the folder cannot be read. A missing folder is not an error.
-    pub fn all(&self) -> Result<(Vec<Entry>, Vec<String>)> {
+    pub fn all(&self) -> Result<(Vec<HistoryEntry>, Vec<String>)> {
         let mut entries = Vec::new();
         let mut damaged = Vec::new();
         for path in file::list_json(&self.folder)? {
             let text = fs::read_to_string(&path).map_err(|e| e.to_string());
-            let entry = text
-                .and_then(|text| serde_json::from_str::<Entry>(&text).map_err(|e| e.to_string()));
+            let entry = text.and_then(|text| {
+                serde_json::from_str::<HistoryEntry>(&text).map_err(|e| e.to_string())
+            });
             match entry {
                 Ok(entry) if entry.schema == SCHEMA => entries.push(entry),
                 Ok(entry) => damaged.push(format!(
@@ -193,11 +194,11 @@ mod tests {
         let [one, two] = folders
             .each_ref()
             .map(|folder| History::new(Utf8Path::from_path(folder.path()).unwrap()));
-        let entry = |time, commit: &str| Entry {
+        let entry = |time, commit: &str| HistoryEntry {
             schema: SCHEMA,
             time,
             commit: Some(commit.to_owned()),
-            ..Entry::default()
+            ..HistoryEntry::default()
         };
         one.add(&entry(2, "b")).unwrap();
         two.add(&entry(2, "c")).unwrap();

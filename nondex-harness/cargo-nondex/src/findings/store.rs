@@ -17,14 +17,14 @@ pub const KEPT_FINDINGS: usize = 1000;
 
 /// The findings in a target directory.
 #[derive(Clone, Debug)]
-pub struct Store {
+pub struct FindingStore {
     directory: Utf8PathBuf,
 }
 
-impl Store {
+impl FindingStore {
     /// Returns the store in a project's target directory, which need not exist.
     pub fn new(target: &Utf8Path) -> Self {
-        Store { directory: target.join("nondex/findings") }
+        FindingStore { directory: target.join("nondex/findings") }
     }
 
     /// Returns the directory of the store.
@@ -137,9 +137,9 @@ mod tests {
     use crate::exit_code::ExitCode;
     use crate::findings::finding::tests::finding;
 
-    fn store() -> (tempfile::TempDir, Store) {
+    fn store() -> (tempfile::TempDir, FindingStore) {
         let directory = tempfile::tempdir().unwrap();
-        let store = Store::new(Utf8Path::from_path(directory.path()).unwrap());
+        let store = FindingStore::new(Utf8Path::from_path(directory.path()).unwrap());
         (directory, store)
     }
 

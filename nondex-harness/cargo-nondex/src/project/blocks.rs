@@ -15,12 +15,12 @@ use crate::error::{Error, OrSetup, Result};
 pub(super) const TABLE: &str = "__sancov_pcs";
 
 /// Line of the source: the file, absolute and with links resolved, and the number, from 1.
-pub type SourceLine = (Utf8PathBuf, u32);
+pub type FileLine = (Utf8PathBuf, u32);
 
 /// Lines of each basic block of an executable.
 #[derive(Clone, Debug, Default)]
 pub struct Blocks {
-    lines: BTreeMap<u64, Vec<SourceLine>>,
+    lines: BTreeMap<u64, Vec<FileLine>>,
 }
 
 impl Blocks {
@@ -36,7 +36,7 @@ impl Blocks {
         let functions = functions(&file);
         let ends = ends(&functions, &starts);
         let harness = entry::of_harness(&file).unwrap_or(0..0);
-        let mut lines: BTreeMap<u64, BTreeSet<SourceLine>> = BTreeMap::new();
+        let mut lines: BTreeMap<u64, BTreeSet<FileLine>> = BTreeMap::new();
         let mut add = |addresses: Range<u64>, file: &Utf8Path, line: u32| {
             // Every test runs the harness's `main`, and its line belongs to code of the user.
             if harness.contains(&addresses.start) {
@@ -66,12 +66,12 @@ impl Blocks {
     }
 
     /// Returns the lines of the block at this address.
-    pub fn lines(&self, block: u64) -> &[SourceLine] {
+    pub fn lines(&self, block: u64) -> &[FileLine] {
         self.lines.get(&block).map_or(&[], Vec::as_slice)
     }
 
     /// Returns the lines of all blocks.
-    pub fn all(&self) -> impl Iterator<Item = &SourceLine> {
+    pub fn all(&self) -> impl Iterator<Item = &FileLine> {
         self.lines.values().flatten()
     }
 }

@@ -16,9 +16,9 @@ pub struct DocPlace {
     pub offset: i64,
 }
 
-/// Line of the source.
+/// Line of a doctest in the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SourceLine {
+pub struct DoctestLine {
     /// File, relative to the root of the workspace.
     pub file: String,
     /// Line, from 1.
@@ -30,9 +30,9 @@ pub struct SourceLine {
 impl DocPlace {
     /// Returns the line of the source for a line of the program. Reads the source in the workspace
     /// at `root`. Returns `None` if `file` is not the program.
-    pub fn in_source(&self, root: &Utf8Path, file: &str, line: u32) -> Option<SourceLine> {
+    pub fn in_source(&self, root: &Utf8Path, file: &str, line: u32) -> Option<DoctestLine> {
         let line = u32::try_from(i64::from(line) + self.offset).ok()?;
-        (file == self.file && line > 0).then(|| SourceLine {
+        (file == self.file && line > 0).then(|| DoctestLine {
             file: self.source().to_owned(),
             line,
             margin: self.margin(root, line),
@@ -57,7 +57,8 @@ impl DocPlace {
         self.file.trim_start_matches("./")
     }
 
-    /// Returns the [margin](SourceLine::margin) of a line of the source, or 0 if it cannot be read.
+    /// Returns the [margin](DoctestLine::margin) of a line of the source, or 0 if it cannot be
+    /// read.
     fn margin(&self, root: &Utf8Path, line: u32) -> u32 {
         let text = std::fs::read_to_string(root.join(self.source())).unwrap_or_default();
         let index = (line as usize).saturating_sub(1);
@@ -96,7 +97,7 @@ mod tests {
         std::fs::write(root.join("src/lib.rs"), "\n    /// one();\n").unwrap();
         let place = DocPlace { file: "./src/lib.rs".to_owned(), offset: -2 };
         let found = place.in_source(root, "./src/lib.rs", 4).unwrap();
-        let expected = SourceLine { file: "src/lib.rs".to_owned(), line: 2, margin: 8 };
+        let expected = DoctestLine { file: "src/lib.rs".to_owned(), line: 2, margin: 8 };
         assert_eq!(found, expected);
         assert_eq!(place.in_source(root, "src/lib.rs", 4), None);
         assert_eq!(place.in_source(root, "./src/lib.rs", 2), None);

@@ -27,7 +27,7 @@ use camino::Utf8Path;
 use nix::errno::Errno;
 use nix::unistd::Pid;
 
-use self::call::Call;
+use self::call::RustdocCall;
 use self::package::Package;
 use super::coverage::Covered;
 use super::intercept::Start;
@@ -36,7 +36,7 @@ use super::scratch::Scratch;
 use super::suite::Suite;
 use crate::error::Result;
 use crate::pool;
-use crate::project::Names;
+use crate::project::NameFilters;
 
 /// Prefix of the path of a crate's root. With it, file names in doctests differ from file names in
 /// the crate's own code.
@@ -128,7 +128,7 @@ impl Compiler<'_> {
     pub(super) fn compile(
         &self,
         calls: &[Start],
-        names: &Names,
+        names: &NameFilters,
         ignored: bool,
         folder: &Utf8Path,
     ) -> Result<Compiled> {
@@ -136,7 +136,7 @@ impl Compiler<'_> {
         let numbered: Vec<(usize, &Start)> = calls.iter().enumerate().collect();
         let parts = pool::each(workers, &numbered, |_, (number, start)| {
             let package = Package {
-                call: Call { compiler: self, start, dir: folder.join(number.to_string()) },
+                call: RustdocCall { compiler: self, start, dir: folder.join(number.to_string()) },
                 names,
                 ignored,
                 threads: self.jobs.get().div_ceil(workers.max(1)).max(2),

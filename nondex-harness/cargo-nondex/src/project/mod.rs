@@ -53,7 +53,7 @@ pub use foundation::metadata;
 pub use graph::reached;
 pub use intercept::{RUN, Surroundings};
 pub use listing::ONE_THREAD;
-pub use plan::{BuildPlan, Doctests, Folders, Mode, Names, Varied};
+pub use plan::{BuildPlan, Doctests, Folders, Mode, NameFilters, Varied};
 pub use preload::EntropyLibrary;
 pub use rebuilt::{Rebuilds, Variation};
 pub use runtime::cache_dir;

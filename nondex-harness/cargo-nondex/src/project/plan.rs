@@ -36,7 +36,7 @@ impl Mode {
 
 /// Filters of tests by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Names {
+pub struct NameFilters {
     /// Patterns of which a name must match at least one, if there are any.
     pub filters: Vec<String>,
     /// Patterns of which a name must match none.
@@ -45,7 +45,7 @@ pub struct Names {
     pub exact: bool,
 }
 
-impl Names {
+impl NameFilters {
     /// Returns whether the test with this name in the binary with this id is selected. A pattern
     /// with `$` is compared with the id of the test in reports, such as `shop::cart$adds_up`.
     pub fn matches(&self, binary: &str, name: &str) -> bool {
@@ -67,7 +67,7 @@ pub enum Doctests {
     /// are run.
     Named {
         /// Filters by name.
-        names: Names,
+        names: NameFilters,
         /// Whether ignored ones are built.
         ignored: bool,
     },
@@ -75,7 +75,7 @@ pub enum Doctests {
 
 impl Default for Doctests {
     fn default() -> Self {
-        Doctests::Named { names: Names::default(), ignored: false }
+        Doctests::Named { names: NameFilters::default(), ignored: false }
     }
 }
 
@@ -84,7 +84,7 @@ impl Doctests {
     pub fn one(name: &str) -> Self {
         let name = name.rsplit_once(" #").map_or(name, |(shared, _)| shared);
         Doctests::Named {
-            names: Names { filters: vec![name.to_owned()], skip: Vec::new(), exact: true },
+            names: NameFilters { filters: vec![name.to_owned()], skip: Vec::new(), exact: true },
             ignored: true,
         }
     }

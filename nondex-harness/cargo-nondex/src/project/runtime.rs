@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 
-use self::kept::{Manifest, load};
+use self::kept::{RuntimeManifest, load};
 use super::toolchain::Toolchain;
 use super::{atomics, std_order};
 use crate::atomic_file;
@@ -108,7 +108,7 @@ fn build(recipe: &Recipe<'_>, work: &Utf8Path, home: &Utf8Path) -> Result<()> {
         manifest.write(work).map_err(|e| doing("write the manifest in", work, e))?;
         match fs::rename(work, home) {
             // The rename fails if a concurrent build created `home` first. Its runtime serves too.
-            Err(e) if !Manifest::is_in(home) => Err(doing("create", home, e)),
+            Err(e) if !RuntimeManifest::is_in(home) => Err(doing("create", home, e)),
             _ => Ok(()),
         }
     });

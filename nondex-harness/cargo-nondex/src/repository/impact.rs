@@ -10,7 +10,7 @@
 use std::collections::BTreeSet;
 
 use super::changes::FileChange;
-use super::items::{Function, Item, Items, Kind, items};
+use super::items::{Function, Item, ItemKind, Items, items};
 use super::syntax::length;
 
 /// Code that a test must run to be affected by a change.
@@ -95,7 +95,7 @@ impl Finder<'_> {
 
     /// Adds an item that affects the crate, unless it only contains others.
     fn of_crate(&mut self, item: &Item) {
-        if !matches!(item.kind, Kind::Block) {
+        if !matches!(item.kind, ItemKind::Block) {
             self.all(item, &Reach::Crate);
         }
     }
@@ -114,20 +114,20 @@ impl Finder<'_> {
         // Only items that are new or removed together with it can name it.
         let is_inside = own.contains_key(&item.parent) && !others.contains_key(&item.parent);
         let acts = match &item.kind {
-            Kind::Block => false,
-            Kind::WholeCrate => true,
-            Kind::Inside => !is_inside,
-            Kind::Named(name) => !is_inside && is_used(name, false),
-            Kind::Module(name) => !is_inside && is_used(name, true),
+            ItemKind::Block => false,
+            ItemKind::WholeCrate => true,
+            ItemKind::Inside => !is_inside,
+            ItemKind::Named(name) => !is_inside && is_used(name, false),
+            ItemKind::Module(name) => !is_inside && is_used(name, true),
             // Code that used the type before may now use what the trait provides.
-            Kind::Implementation(of) => {
-                let is_it = |item: &Item| matches!(&item.kind, Kind::Named(name) if name == of);
+            ItemKind::Implementation(of) => {
+                let is_it = |item: &Item| matches!(&item.kind, ItemKind::Named(name) if name == of);
                 let is_new = own.values().flatten().any(is_it);
                 !is_new || others.values().flatten().any(is_it) || is_used(of, false)
             }
-            Kind::Function(function) if !function.has_harmless_attributes => true,
-            Kind::Function(function) if function.is_test || is_inside => false,
-            Kind::Function(function) => match side {
+            ItemKind::Function(function) if !function.has_harmless_attributes => true,
+            ItemKind::Function(function) if function.is_test || is_inside => false,
+            ItemKind::Function(function) => match side {
                 // Callers of the function run its lines, except when the compiler evaluates it.
                 Side::Ran => function.is_const && is_used(&function.name, false),
                 // Calls now reach the trait's default function.
@@ -136,7 +136,7 @@ impl Finder<'_> {
         };
         match (side, &item.kind) {
             (Side::Ran, _) if acts => self.all(item, &Reach::Crate),
-            (Side::Ran, Kind::Function(function)) => {
+            (Side::Ran, ItemKind::Function(function)) => {
                 let whole = whole(item, function);
                 self.all(item, &Reach::Lines(whole, whole));
             }
@@ -153,14 +153,14 @@ impl Finder<'_> {
         let is_same = item.head.are_same(&other.head);
         match (&item.kind, &other.kind) {
             // No other code depends on the signature and the attributes of a test.
-            (Kind::Function(function), Kind::Function(other))
+            (ItemKind::Function(function), ItemKind::Function(other))
                 if !is_same && function.is_test && other.is_test =>
             {
                 let whole = whole(item, function);
                 self.all(item, &Reach::Lines(whole, whole));
             }
             _ if !is_same => self.all(item, &Reach::Crate),
-            (Kind::Function(function), Kind::Function(other))
+            (ItemKind::Function(function), ItemKind::Function(other))
                 if !function.body.are_same(&other.body) =>
             {
                 if function.is_const {

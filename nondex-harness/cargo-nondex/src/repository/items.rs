@@ -6,11 +6,11 @@ use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use quote::quote;
 use syn::visit::{self, Visit};
 
-use super::syntax::{Lines, are_harmless, lines, may_read_documentation, named, number};
+use super::syntax::{LineRange, are_harmless, lines, may_read_documentation, named, number};
 
 /// Effect of a new or removed item on code that stays unchanged.
 #[derive(Debug)]
-pub(super) enum Kind {
+pub(super) enum ItemKind {
     /// Effect by this name, if the name meant something else before.
     Named(String),
     /// Effect by the name of a module, or by the contents of the module's file.
@@ -40,7 +40,7 @@ pub(super) struct Function {
     /// Whether it implements a function of a trait, which may have a default.
     pub(super) is_of_trait: bool,
     pub(super) body: Tokens,
-    pub(super) lines: Lines,
+    pub(super) lines: LineRange,
     pub(super) inside: Inside,
 }
 
@@ -48,17 +48,17 @@ pub(super) struct Function {
 #[derive(Debug, Default)]
 pub(super) struct Inside {
     /// Statements, including those in nested blocks.
-    pub(super) statements: Vec<Lines>,
+    pub(super) statements: Vec<LineRange>,
     /// Patterns and guards of match arms. The code after them runs only if they match.
-    pub(super) heads: Vec<Lines>,
+    pub(super) heads: Vec<LineRange>,
     /// Types, constants and other items, except for functions and imports.
-    pub(super) items: Vec<Lines>,
+    pub(super) items: Vec<LineRange>,
 }
 
 /// Item, or the head of an item that contains others.
 #[derive(Debug)]
 pub(super) struct Item {
-    pub(super) kind: Kind,
+    pub(super) kind: ItemKind,
     /// Key of the enclosing item. Other code cannot name the item without it.
     pub(super) parent: String,
     /// Tokens, without the body of a function and without documentation that no macro may read.
@@ -69,7 +69,7 @@ impl Item {
     /// Returns the lines that have a token of the item.
     pub(super) fn code(&self) -> BTreeSet<u32> {
         let mut lines = self.head.lines();
-        if let Kind::Function(function) = &self.kind {
+        if let ItemKind::Function(function) = &self.kind {
             lines.extend(function.body.lines());
         }
         lines
@@ -85,17 +85,17 @@ pub(super) fn items(text: &str) -> Option<Items> {
     let file = syn::parse_file(text).ok()?;
     let mut finder = Finder::default();
     let attributes = &file.attrs;
-    finder.block("", Kind::Block, attributes, &quote!(#(#attributes)*), |finder| {
+    finder.block("", ItemKind::Block, attributes, &quote!(#(#attributes)*), |finder| {
         file.items.iter().for_each(|item| finder.item(item));
     });
     Some(finder.found)
 }
 
 /// Returns the names of the functions of a source, with the lines of their bodies.
-pub(super) fn functions(text: &str) -> Vec<(String, Lines)> {
+pub(super) fn functions(text: &str) -> Vec<(String, LineRange)> {
     let items = items(text).unwrap_or_default().into_values().flatten();
     let functions = items.filter_map(|item| match item.kind {
-        Kind::Function(function) => Some((function.name, function.lines)),
+        ItemKind::Function(function) => Some((function.name, function.lines)),
         _ => None,
     });
     functions.collect()
@@ -114,7 +114,7 @@ struct Finder {
 }
 
 impl Finder {
-    fn add(&mut self, name: &str, kind: Kind, of: &[syn::Attribute], tokens: &TokenStream) {
+    fn add(&mut self, name: &str, kind: ItemKind, of: &[syn::Attribute], tokens: &TokenStream) {
         let item = Item {
             kind,
             parent: self.parent.clone(),
@@ -127,7 +127,7 @@ impl Finder {
     fn block(
         &mut self,
         name: &str,
-        kind: Kind,
+        kind: ItemKind,
         of: &[syn::Attribute],
         head: &TokenStream,
         inside: impl FnOnce(&mut Self),
@@ -149,7 +149,7 @@ impl Finder {
             }
             Item::Mod(syn::ItemMod { attrs, vis, ident, content: Some((_, items)), .. }) => {
                 let head = quote!(#(#attrs)* #vis mod #ident);
-                self.block(&format!("mod {ident}"), Kind::Block, attrs, &head, |finder| {
+                self.block(&format!("mod {ident}"), ItemKind::Block, attrs, &head, |finder| {
                     items.iter().for_each(|item| finder.item(item));
                 });
             }
@@ -160,10 +160,10 @@ impl Finder {
                 let (ident, attributes) = named(item);
                 let name = ident.filter(|name| are_harmless(attributes) && *name != "_");
                 let (key, kind) = match (item, name.map(ToString::to_string)) {
-                    (Item::Use(_), _) => (tokens.to_string(), Kind::Inside),
-                    (_, None) => (tokens.to_string(), Kind::WholeCrate),
-                    (Item::Mod(_), Some(name)) => (format!("mod {name}"), Kind::Module(name)),
-                    (_, Some(name)) => (name.clone(), Kind::Named(name)),
+                    (Item::Use(_), _) => (tokens.to_string(), ItemKind::Inside),
+                    (_, None) => (tokens.to_string(), ItemKind::WholeCrate),
+                    (Item::Mod(_), Some(name)) => (format!("mod {name}"), ItemKind::Module(name)),
+                    (_, Some(name)) => (name.clone(), ItemKind::Named(name)),
                 };
                 let around = self.is_documentation_read;
                 // A macro may read the documentation in its input.
@@ -189,10 +189,10 @@ impl Finder {
         // Other code names the items of an inherent implementation by the type.
         let parent = format!("{}::{}", self.place, of.as_deref().unwrap_or_default());
         let kind = match of {
-            _ if !are_harmless(attrs) => Kind::WholeCrate,
-            _ if !is_of_trait => Kind::Block,
-            Some(of) => Kind::Implementation(of),
-            None => Kind::WholeCrate,
+            _ if !are_harmless(attrs) => ItemKind::WholeCrate,
+            _ if !is_of_trait => ItemKind::Block,
+            Some(of) => ItemKind::Implementation(of),
+            None => ItemKind::WholeCrate,
         };
         self.block(&head.to_string(), kind, attrs, &quote!(#(#attrs)* #head), |finder| {
             if !is_of_trait {
@@ -205,7 +205,7 @@ impl Finder {
                     finder.function(attrs, &head, sig, block, is_of_trait);
                 } else {
                     let tokens = quote!(#item);
-                    finder.add(&tokens.to_string(), Kind::Inside, &[], &tokens);
+                    finder.add(&tokens.to_string(), ItemKind::Inside, &[], &tokens);
                 }
             }
         });
@@ -216,7 +216,8 @@ impl Finder {
         let condition = &generics.where_clause;
         let head = quote!(#(#attrs)* #vis trait #ident #generics: #supertraits #condition);
         let name = ident.to_string();
-        let kind = if are_harmless(attrs) { Kind::Named(name.clone()) } else { Kind::WholeCrate };
+        let kind =
+            if are_harmless(attrs) { ItemKind::Named(name.clone()) } else { ItemKind::WholeCrate };
         self.block(&name, kind, attrs, &head, |finder| {
             for item in &item.items {
                 use syn::TraitItem;
@@ -230,11 +231,11 @@ impl Finder {
                     TraitItem::Const(item) => &item.ident,
                     TraitItem::Type(item) => &item.ident,
                     _ => {
-                        finder.add(&tokens.to_string(), Kind::WholeCrate, &[], &tokens);
+                        finder.add(&tokens.to_string(), ItemKind::WholeCrate, &[], &tokens);
                         continue;
                     }
                 };
-                finder.add(&name.to_string(), Kind::Named(name.to_string()), &[], &tokens);
+                finder.add(&name.to_string(), ItemKind::Named(name.to_string()), &[], &tokens);
             }
         });
     }
@@ -258,7 +259,7 @@ impl Finder {
             name: signature.ident.to_string(),
         };
         function.inside.visit_block(block);
-        self.add(&format!("fn {}", function.name), Kind::Function(function), of, head);
+        self.add(&format!("fn {}", function.name), ItemKind::Function(function), of, head);
     }
 }
 
@@ -280,7 +281,7 @@ impl<'a> Visit<'a> for Inside {
 
 /// Tokens, each with its lines.
 #[derive(Debug, Default)]
-pub(super) struct Tokens(Vec<(String, Lines)>);
+pub(super) struct Tokens(Vec<(String, LineRange)>);
 
 impl Tokens {
     /// Converts tokens, with or without documentation.

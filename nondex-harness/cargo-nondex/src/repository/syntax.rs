@@ -6,7 +6,7 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 
 /// Range of lines of a source, from 1.
-pub(super) type Lines = RangeInclusive<u32>;
+pub(super) type LineRange = RangeInclusive<u32>;
 
 /// Converts a line number or a number of lines.
 pub(super) fn number(line: usize) -> u32 {
@@ -14,13 +14,13 @@ pub(super) fn number(line: usize) -> u32 {
 }
 
 /// Returns the lines of a part of a source.
-pub(super) fn lines(of: &impl Spanned) -> Lines {
+pub(super) fn lines(of: &impl Spanned) -> LineRange {
     let span = of.span();
     number(span.start().line)..=number(span.end().line)
 }
 
 /// Returns the number of lines after the first.
-pub(super) fn length(lines: &Lines) -> u32 {
+pub(super) fn length(lines: &LineRange) -> u32 {
     lines.end().saturating_sub(*lines.start())
 }
 

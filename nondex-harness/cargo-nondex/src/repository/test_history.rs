@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use super::git::Git;
 use super::items::functions;
-use super::syntax::Lines;
+use super::syntax::LineRange;
 use crate::error::Result;
 
 /// Maximum number of moves and renames that are followed.
@@ -114,7 +114,7 @@ fn origin(
     let blamed = git.read(&[&how[..], &[&wanted, range, "--", file]].concat()).ok()?;
     let mut count = 0;
     let mut votes: BTreeMap<(&str, &str, String), usize> = BTreeMap::new();
-    let mut known: BTreeMap<(&str, &str), Vec<(String, Lines)>> = BTreeMap::new();
+    let mut known: BTreeMap<(&str, &str), Vec<(String, LineRange)>> = BTreeMap::new();
     for BlamedLine { commit, file, line, is_boundary } in blamed_lines(&blamed) {
         count += 1;
         let old = known.entry((commit, file)).or_insert_with(|| {

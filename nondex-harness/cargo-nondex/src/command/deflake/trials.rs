@@ -12,7 +12,7 @@ use crate::command::effects::DataFile;
 use crate::error::{OrSetup, Result};
 use crate::judge::change::Witness;
 use crate::judge::{Circumstance, Options, Run};
-use crate::project::blocks::SourceLine;
+use crate::project::blocks::FileLine;
 use crate::project::{self, Harness, Project, Suite, TestCase};
 use crate::report::TestReport;
 
@@ -46,7 +46,7 @@ pub(super) fn after(
 #[derive(Debug, Default)]
 pub(super) struct TrialResult {
     /// Lines that the test ran.
-    pub(super) lines: BTreeSet<SourceLine>,
+    pub(super) lines: BTreeSet<FileLine>,
     /// Whether the lines are complete: every process wrote a complete record.
     pub(super) is_known: bool,
     /// Whether the test passed in a run.
@@ -71,7 +71,7 @@ impl<'a> Trials<'a> {
     }
 
     /// Returns all compiled lines of the programs that ran.
-    pub(super) const fn compiled(&self) -> &BTreeSet<SourceLine> {
+    pub(super) const fn compiled(&self) -> &BTreeSet<FileLine> {
         &self.programs.compiled
     }
 

@@ -17,17 +17,17 @@ pub(super) const NAME: &str = "nondex-archive.json";
 /// Kind of an archive. Only the version of this tool that packed an archive can read it, because
 /// its tests are linked with a runtime of that version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Kind {
+pub(super) struct ArchiveKind {
     /// Version of this tool.
     pub(super) nondex: String,
     /// Architecture that the tests were built for.
     pub(super) architecture: String,
 }
 
-impl Kind {
+impl ArchiveKind {
     /// Returns the kind that this program writes and reads.
     pub(super) fn own() -> Self {
-        Kind {
+        ArchiveKind {
             nondex: env!("CARGO_PKG_VERSION").to_owned(),
             architecture: std::env::consts::ARCH.to_owned(),
         }
@@ -51,8 +51,8 @@ pub(super) struct Built {
 
 /// Manifest of an archive. Paths are those of the machine that packed it.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Manifest {
-    pub(super) kind: Kind,
+pub(super) struct ArchiveManifest {
+    pub(super) kind: ArchiveKind,
     /// Time of packing, in nanoseconds since 1970. It makes the key of each archive unique.
     pub(super) time: String,
     pub(super) workspace_root: Utf8PathBuf,
@@ -71,8 +71,8 @@ pub(super) struct Manifest {
     pub(super) metadata: Metadata,
 }
 
-impl Manifest {
-    /// Returns the current time in the format of [`Manifest::time`].
+impl ArchiveManifest {
+    /// Returns the current time in the format of [`ArchiveManifest::time`].
     pub(super) fn now() -> String {
         SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos()).to_string()
     }
@@ -85,12 +85,12 @@ impl Manifest {
     pub(super) fn parse(text: &str, file: &Utf8Path) -> Result<Self> {
         #[derive(Deserialize)]
         struct Only {
-            kind: Kind,
+            kind: ArchiveKind,
         }
         let refused = |why: &str| Error::setup(format!("failed to read `{file}`: {why}"));
         // Another version may have other fields, so only the kind is parsed first.
         let only: Only = serde_json::from_str(text).map_err(|e| refused(&e.to_string()))?;
-        let (own, found) = (Kind::own(), only.kind);
+        let (own, found) = (ArchiveKind::own(), only.kind);
         if own.nondex != found.nondex {
             return Err(refused(&format!(
                 "version {} of cargo nondex packed it, and this is version {}",
@@ -123,18 +123,18 @@ mod tests {
 
     #[test]
     fn what_another_version_or_machine_packed_is_refused_with_the_reason() {
-        let own = Kind::own();
-        let other = Kind { nondex: "0.0.9".to_owned(), ..own.clone() };
-        let elsewhere = Kind { architecture: "vax".to_owned(), ..own };
+        let own = ArchiveKind::own();
+        let other = ArchiveKind { nondex: "0.0.9".to_owned(), ..own.clone() };
+        let elsewhere = ArchiveKind { architecture: "vax".to_owned(), ..own };
         for (kind, expected) in [
             (other, "version 0.0.9 of cargo nondex packed it"),
             (elsewhere, "its tests are for vax"),
         ] {
             let text = serde_json::json!({ "kind": kind, "more": 1 }).to_string();
-            let error = Manifest::parse(&text, Utf8Path::new("a.tar")).unwrap_err();
+            let error = ArchiveManifest::parse(&text, Utf8Path::new("a.tar")).unwrap_err();
             assert!(error.to_string().contains(expected), "{error}");
         }
-        let error = Manifest::parse("[]", Utf8Path::new("a.tar")).unwrap_err();
+        let error = ArchiveManifest::parse("[]", Utf8Path::new("a.tar")).unwrap_err();
         assert!(error.to_string().starts_with("failed to read `a.tar`"));
     }
 }

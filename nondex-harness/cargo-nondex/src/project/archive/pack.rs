@@ -10,7 +10,7 @@ use cargo_metadata::Metadata;
 
 use super::environment::{self, LIBRARIES};
 use super::libraries;
-use super::manifest::{self, Built, Kind, Manifest};
+use super::manifest::{self, ArchiveKind, ArchiveManifest, Built};
 use super::paths;
 use super::tar;
 use crate::error::{Error, OrSetup, Result};
@@ -49,9 +49,9 @@ pub fn pack(
     let mut files = BTreeSet::new();
     let tests = built(project, &mut files)?;
     let plain = plain.map(|plain| built(plain, &mut files));
-    let manifest = Manifest {
-        kind: Kind::own(),
-        time: Manifest::now(),
+    let manifest = ArchiveManifest {
+        kind: ArchiveKind::own(),
+        time: ArchiveManifest::now(),
         workspace_root: root.clone(),
         target_dir: project.target_dir.clone(),
         toolchain: project.toolchain.clone(),

@@ -8,7 +8,7 @@ use camino::Utf8Path;
 use cargo_metadata::Metadata;
 
 use super::environment;
-use super::manifest::{self, Manifest};
+use super::manifest::{self, ArchiveManifest};
 use super::roots::Roots;
 use super::tar;
 use crate::atomic_file;
@@ -34,8 +34,8 @@ pub fn extract(
     quiet: bool,
 ) -> Result<Folders> {
     let text = tar::text(file, manifest::NAME)?;
-    let manifest = Manifest::parse(&text, file)?;
-    let key = Manifest::key(&text);
+    let manifest = ArchiveManifest::parse(&text, file)?;
+    let key = ArchiveManifest::key(&text);
     let extracted = places(&manifest, file, folder, checkout)?;
     let Folders { workspace_root, target_dir } = &extracted;
     let home = target_dir.join("nondex");
@@ -70,7 +70,7 @@ pub fn extract(
 /// # Errors
 /// Returns an error if there is no workspace.
 fn places(
-    manifest: &Manifest,
+    manifest: &ArchiveManifest,
     file: &Utf8Path,
     folder: Option<&Utf8Path>,
     checkout: Option<&Utf8Path>,
@@ -126,7 +126,7 @@ pub(in crate::project) fn around(folder: &Utf8Path) -> Option<Folders> {
 }
 
 /// Returns the mapping from the paths in a manifest to the paths on this machine.
-fn roots(manifest: &Manifest, extracted: &Folders) -> Roots {
+fn roots(manifest: &ArchiveManifest, extracted: &Folders) -> Roots {
     Roots::new(vec![
         [manifest.workspace_root.clone(), extracted.workspace_root.clone()],
         [manifest.target_dir.clone(), extracted.target_dir.clone()],
@@ -134,10 +134,10 @@ fn roots(manifest: &Manifest, extracted: &Folders) -> Roots {
 }
 
 /// Returns the manifest of an extracted archive, and its text.
-fn manifest(extracted: &Folders) -> Result<(Manifest, String)> {
+fn manifest(extracted: &Folders) -> Result<(ArchiveManifest, String)> {
     let path = extracted.target_dir.join("nondex").join(manifest::NAME);
     let text = fs::read_to_string(&path).or_setup(format_args!("failed to read `{path}`"))?;
-    Ok((Manifest::parse(&text, &path)?, text))
+    Ok((ArchiveManifest::parse(&text, &path)?, text))
 }
 
 /// Returns the plan by which the tests of an archive were built, changed so that it takes the tests
@@ -184,7 +184,7 @@ pub(in crate::project) fn project(
     };
     let folder = extracted.target_dir.join("nondex").join(&built.folder);
     let gone = || Error::setup(format!("`{folder}` has changed since it was extracted"));
-    let key = Manifest::key(&text);
+    let key = ArchiveManifest::key(&text);
     let folder = BuildFolder::existing(folder.clone(), &key, quiet)?.ok_or_else(gone)?;
     let mut notes = built.notes;
     notes.extend(note_on_builds(&manifest.varied));

@@ -19,7 +19,7 @@ const LIBTEST_VARIABLES: [&str; 3] =
     ["RUST_TEST_NOCAPTURE", "RUST_TEST_SHUFFLE", "RUST_TEST_THREADS"];
 
 /// Call of rustdoc for one package, based on the one that cargo would make.
-pub(super) struct Call<'a> {
+pub(super) struct RustdocCall<'a> {
     pub(super) compiler: &'a Compiler<'a>,
     /// Command line and environment with which cargo would have started rustdoc.
     pub(super) start: &'a Start,
@@ -27,7 +27,7 @@ pub(super) struct Call<'a> {
     pub(super) dir: Utf8PathBuf,
 }
 
-impl Call<'_> {
+impl RustdocCall<'_> {
     /// Returns the command that runs rustdoc as cargo would, with this program as its run tool and
     /// linker. Executables are kept in the folder `dir` of this call's folder.
     ///

@@ -6,7 +6,7 @@ use std::fs;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::call::Call;
+use super::call::RustdocCall;
 use super::keep::PLACE;
 use super::name::{file_name, place_in, word};
 use super::place::{is_crate_added, place_of};
@@ -14,13 +14,13 @@ use super::transcript::{self, RustdocOutcome, RustdocReport};
 use super::{Compiled, HERE, Unbuilt, together};
 use crate::error::{Error, OrSetup, Result};
 use crate::program;
-use crate::project::{Doctest, Harness, Names, Suite, TestBinary, TestCase};
+use crate::project::{Doctest, Harness, NameFilters, Suite, TestBinary, TestCase};
 
 /// Doctests of one package.
 pub(super) struct Package<'a> {
-    pub(super) call: Call<'a>,
+    pub(super) call: RustdocCall<'a>,
     /// Names of the doctests to compile.
-    pub(super) names: &'a Names,
+    pub(super) names: &'a NameFilters,
     /// Whether ignored doctests are compiled.
     pub(super) ignored: bool,
     /// Maximum number of doctests compiled at once.

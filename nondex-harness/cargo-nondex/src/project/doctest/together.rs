@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 use camino::Utf8PathBuf;
 use cargo_metadata::diagnostic::{Diagnostic, DiagnosticLevel, DiagnosticSpan};
 
-use super::call::Call;
+use super::call::RustdocCall;
 use super::name::{file_name, place_in};
 use super::program::{Program, RUN, module};
 use super::{HERE, rules};
@@ -69,7 +69,7 @@ const FORWARDED: [&str; 9] = [
 /// Returns an error if files cannot be written, or rustc cannot be run. Doctests that do not
 /// compile in the program are left out.
 pub(super) fn compile(
-    call: &Call<'_>,
+    call: &RustdocCall<'_>,
     names: &[String],
     selected: &[String],
 ) -> Result<BTreeMap<String, Doctest>> {
@@ -107,7 +107,7 @@ struct Member {
 impl Member {
     /// Returns the doctests that can share a program. Leaves out doctests with the same name, which
     /// cannot be distinguished.
-    fn all(call: &Call<'_>, names: &[String]) -> Vec<Self> {
+    fn all(call: &RustdocCall<'_>, names: &[String]) -> Vec<Self> {
         let read = |file: &str| fs::read_to_string(call.start.cwd.join(file)).ok();
         let root = call.root().unwrap_or_default();
         let is_made_known = read(root).as_deref().and_then(rules::make_crate_known);
@@ -146,7 +146,7 @@ impl Member {
 
 /// Shared program of a package's doctests.
 struct Together<'a> {
-    call: &'a Call<'a>,
+    call: &'a RustdocCall<'a>,
     /// Arguments that rustdoc forwards to the compiler.
     arguments: Vec<String>,
     /// Folder of the sources and the executable.

@@ -18,7 +18,7 @@ const MANIFEST: &str = "runtime.json";
 
 /// Manifest of a runtime in the cache, with the file names of its libraries.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct Manifest {
+pub(super) struct RuntimeManifest {
     std: String,
     test: String,
     preload: Option<String>,
@@ -37,13 +37,13 @@ struct Library {
     content: u64,
 }
 
-impl Manifest {
+impl RuntimeManifest {
     /// Copies the libraries that cargo built in `built` to `home`.
     ///
     /// # Errors
     /// Returns a message if a file cannot be copied, or a library is missing.
     pub(super) fn collect(built: &Utf8Path, home: &Utf8Path) -> Result<Self, String> {
-        let mut manifest = Manifest::default();
+        let mut manifest = RuntimeManifest::default();
         for (dir, extension) in
             [(&built.join("deps"), "rlib"), (&built.to_owned(), std::env::consts::DLL_EXTENSION)]
         {
@@ -124,7 +124,8 @@ pub(super) fn load(home: &Utf8Path, key: &str) -> Result<Option<Runtime>, String
     let Ok(text) = fs::read_to_string(home.join(MANIFEST)) else {
         return if home.exists() { Err(format!("`{home}` has no {MANIFEST}")) } else { Ok(None) };
     };
-    let manifest: Manifest = serde_json::from_str(&text).map_err(|e| format!("{MANIFEST}: {e}"))?;
+    let manifest: RuntimeManifest =
+        serde_json::from_str(&text).map_err(|e| format!("{MANIFEST}: {e}"))?;
     for library in &manifest.libraries {
         match library.check(home) {
             Ok(true) => {}

@@ -9,7 +9,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use camino::Utf8Path;
 use nondex_core::hash;
 
-use super::kept::Manifest;
+use super::kept::RuntimeManifest;
 use crate::error::{Error, Result};
 use crate::interruption::Passed;
 use crate::program;
@@ -69,12 +69,12 @@ impl Recipe<'_> {
     ///
     /// # Errors
     /// Returns an error if files cannot be written, or the runtime does not build.
-    pub(super) fn build(&self, work: &Utf8Path) -> Result<Manifest> {
+    pub(super) fn build(&self, work: &Utf8Path) -> Result<RuntimeManifest> {
         let source = work.join("src");
         write_sources(&source).map_err(|what| self.failed(&what))?;
         self.compile(&source)?;
         let built = source.join("target").join(self.target).join("release");
-        let manifest = Manifest::collect(&built, work).map_err(|what| self.failed(&what))?;
+        let manifest = RuntimeManifest::collect(&built, work).map_err(|what| self.failed(&what))?;
         fs::remove_dir_all(&source)
             .map_err(|e| self.failed(&format!("failed to remove `{source}`: {e}")))?;
         Ok(manifest)
