@@ -12,7 +12,7 @@ use nondex_core::{RunSpec, Source, StateId};
 use super::conclusion::Conclusion;
 use super::deadlock;
 use super::evidence::Evidence;
-use super::missing::{Missing, Purpose};
+use super::missing::{ExperimentPurpose, Missing};
 use super::question::Question;
 use super::run::Run;
 use super::threads::NO_CHANCE;
@@ -83,7 +83,7 @@ pub(super) fn is_confirmed(question: Question<'_>) -> Result<bool, Missing> {
     }
     Ok(question
         .evidence
-        .within_budget(Purpose::Explore, confirmed)?
+        .within_budget(ExperimentPurpose::Explore, confirmed)?
         .unwrap_or_else(|| question.natural().iter().all(Run::passed)))
 }
 
@@ -290,8 +290,8 @@ pub(super) fn measure(spec: &RunSpec, question: Question<'_>) -> Result<(), Miss
     let evidence = question.evidence;
     let known = evidence.of(spec);
     let wanted = ENOUGH.min(affordable(longest(known))).max(known.len());
-    evidence.within_budget(Purpose::Explore, evidence.made(spec, wanted))?;
-    evidence.within_budget(Purpose::Explain, are_addresses_decisive(question))?;
+    evidence.within_budget(ExperimentPurpose::Explore, evidence.made(spec, wanted))?;
+    evidence.within_budget(ExperimentPurpose::Explain, are_addresses_decisive(question))?;
     Ok(())
 }
 

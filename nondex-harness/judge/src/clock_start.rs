@@ -67,7 +67,7 @@ mod tests {
     use super::*;
     use crate::equivalence::is_made;
     use crate::isolation::{Available, Judgement, Need, Runs, conclude};
-    use crate::missing::Purpose;
+    use crate::missing::ExperimentPurpose;
     use crate::simulation::{options, point, run, settle, site};
 
     /// Simulated test that fails if the seed chooses certain starts of the clock, and with real
@@ -99,7 +99,7 @@ mod tests {
         }
 
         fn judged(mut self) -> Judgement {
-            let options = Options { further_seeds: Some(Purpose::Explore), ..options() };
+            let options = Options { further_seeds: Some(ExperimentPurpose::Explore), ..options() };
             let mut runs = Runs::new(true, true);
             let ask = |runs: &Runs| {
                 conclude("t", &options, Available::default(), runs).map_err(|need| match need {

@@ -33,7 +33,7 @@ pub use self::position::Position;
 use self::subset::smallest;
 use super::equivalence::is_made;
 use super::evidence::Evidence;
-use super::missing::{Missing, Purpose};
+use super::missing::{ExperimentPurpose, Missing};
 use super::run::Run;
 use super::specs;
 use super::timing::is_timing;
@@ -121,7 +121,7 @@ pub fn search(
     budget: usize,
 ) -> Result<Culprits, Missing> {
     let within = |runs| search_within(evidence, spec, passes_clean, runs);
-    match evidence.within_budget(Purpose::Explain, within(budget))? {
+    match evidence.within_budget(ExperimentPurpose::Explain, within(budget))? {
         Some(found) => Ok(found),
         None => (1..budget).rev().find_map(|runs| within(runs).ok()).map_or_else(|| within(0), Ok),
     }

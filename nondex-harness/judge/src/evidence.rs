@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use nondex_core::{Level, Outcome, RunSpec, Selection, Source};
 
 pub use self::answers::Answer;
-use super::missing::{Missing, Purpose, Spent};
+use super::missing::{ExperimentPurpose, Missing, Spent};
 use super::run::Run;
 use super::store::Store;
 use super::timing::has_timing;
@@ -83,7 +83,7 @@ impl Evidence {
     /// Returns the runs to make first.
     pub fn within_budget<T>(
         &self,
-        purpose: Purpose,
+        purpose: ExperimentPurpose,
         answer: Result<T, Missing>,
     ) -> Result<Option<T>, Missing> {
         match answer {

@@ -7,7 +7,7 @@ use nondex_core::{Level, Outcome, RunSpec};
 
 use super::deadlock;
 use super::exhaustive::{Exploration, explore};
-use super::missing::{Missing, Purpose};
+use super::missing::{ExperimentPurpose, Missing};
 use super::question::Question;
 use super::run::Run;
 use super::sampling::seed_specs;
@@ -39,7 +39,7 @@ pub(super) fn survey(question: Question<'_>, passes_clean: bool) -> Result<bool,
         }
         let mut answers = evidence
             .answers(&specs)
-            .map_err(|missing| missing.serving(Purpose::Explore))?
+            .map_err(|missing| missing.serving(ExperimentPurpose::Explore))?
             .into_iter();
         // The run may be a hang, which takes long: the other levels need not be tried.
         if answers.any(|answer| answer.run.is_otherwise(passes_clean)) {
@@ -54,7 +54,7 @@ pub(super) fn survey(question: Question<'_>, passes_clean: bool) -> Result<bool,
 pub(super) fn answered_specs(
     question: Question<'_>,
     level: Level,
-    purpose: Purpose,
+    purpose: ExperimentPurpose,
 ) -> Result<Vec<RunSpec>, Missing> {
     let (options, evidence) = (question.options, question.evidence);
     let mut specs = question.regressions(&[level]);

@@ -24,7 +24,7 @@ use super::clock_start;
 use super::conclusion::{Conclusion, Dependence};
 use super::deadlock;
 use super::evidence::Evidence;
-use super::missing::{Missing, Purpose, RunLimits};
+use super::missing::{ExperimentPurpose, Missing, RunLimits};
 use super::options::Options;
 use super::patience::{of_real_time, once_hung, once_more, patiently};
 use super::plain;
@@ -228,7 +228,7 @@ fn by_further_seeds(
     options: &Options,
     runs: &Runs,
 ) -> Result<Option<Judgement>, Missing> {
-    let options = options.with_further_seeds(Purpose::Explain);
+    let options = options.with_further_seeds(ExperimentPurpose::Explain);
     let judgement = judge(test, &options, runs)?;
     // Delays longer than this machine has cannot explain its failures.
     let explains = |found: &Dependence| !found.is_of_other_machines();

@@ -9,7 +9,7 @@ use nondex_core::Outcome;
 use super::clock_start;
 use super::conclusion::Dependence;
 use super::culprit::{self, Group};
-use super::missing::{Missing, Purpose};
+use super::missing::{ExperimentPurpose, Missing};
 use super::question::Question;
 use super::run::Run;
 use super::timing::has_timing;
@@ -23,7 +23,7 @@ const BUDGET: usize = 40;
 /// # Errors
 /// Returns the runs to make first, which are optional.
 pub(super) fn search(question: Question<'_>) -> Result<Option<Dependence>, Missing> {
-    Ok(question.evidence.within_budget(Purpose::Explore, find(question))?.flatten())
+    Ok(question.evidence.within_budget(ExperimentPurpose::Explore, find(question))?.flatten())
 }
 
 fn find(question: Question<'_>) -> Result<Option<Dependence>, Missing> {

@@ -68,7 +68,7 @@ pub use circumstance::Circumstance;
 pub use conclusion::Conclusion;
 pub use evidence::Evidence;
 pub use isolation::{Available, ExternalFiles, Interference, Judgement, Need, Reason, Runs};
-pub use missing::{Missing, Purpose, RunLimits, Spent};
+pub use missing::{ExperimentPurpose, Missing, RunLimits, Spent};
 pub use options::{Options, TestOptions};
 pub use plain::PlainBuild;
 pub use prerequisite::{Explanation, FailedOperation, NetworkPolicy, Operations, SanitisedLimit};

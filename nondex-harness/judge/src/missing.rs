@@ -21,7 +21,7 @@ pub struct Missing<E = RunSpec> {
     /// Whether each gets an empty folder for temporary files.
     pub fresh: bool,
     /// What the experiments are for.
-    pub purpose: Purpose,
+    pub purpose: ExperimentPurpose,
 }
 
 /// Limits of a run. A run that exceeds one of them counts as a hang.
@@ -37,7 +37,7 @@ pub struct RunLimits {
 /// Reason for an experiment. It decides whether the experiment is left out once a [budget](Spent)
 /// is spent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Purpose {
+pub enum ExperimentPurpose {
     /// Search for findings: an answer exists without it.
     Explore,
     /// Search for the cause: a less precise answer exists without it.
@@ -50,19 +50,19 @@ pub enum Purpose {
 /// are less precise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spent {
-    /// Budget for [exploring](Purpose::Explore).
+    /// Budget for [exploring](ExperimentPurpose::Explore).
     pub exploring: bool,
-    /// Budget for [explaining](Purpose::Explain).
+    /// Budget for [explaining](ExperimentPurpose::Explain).
     pub explaining: bool,
 }
 
 impl Spent {
     /// Returns whether experiments for this purpose are left out.
-    pub const fn leaves_out(self, purpose: Purpose) -> bool {
+    pub const fn leaves_out(self, purpose: ExperimentPurpose) -> bool {
         match purpose {
-            Purpose::Explore => self.exploring,
-            Purpose::Explain => self.explaining,
-            Purpose::Judge => false,
+            ExperimentPurpose::Explore => self.exploring,
+            ExperimentPurpose::Explain => self.explaining,
+            ExperimentPurpose::Judge => false,
         }
     }
 }
@@ -75,7 +75,7 @@ impl<E> Missing<E> {
             limits: RunLimits { elapsed: None, busy: None },
             alone: false,
             fresh: false,
-            purpose: Purpose::Judge,
+            purpose: ExperimentPurpose::Judge,
         }
     }
 
@@ -85,7 +85,7 @@ impl<E> Missing<E> {
     }
 
     /// Sets the purpose.
-    pub fn serving(self, purpose: Purpose) -> Self {
+    pub fn serving(self, purpose: ExperimentPurpose) -> Self {
         Missing { purpose, ..self }
     }
 }

@@ -10,7 +10,7 @@ use camino::Utf8PathBuf;
 use nondex_core::model::CATALOGUE;
 use nondex_core::{Files, Level, Model, NetworkMode, Observed, RunSpec, Schedule, StateId};
 
-use super::missing::Purpose;
+use super::missing::ExperimentPurpose;
 use super::prerequisite::{
     Explanation, NetworkPolicy, Prerequisite, SanitisedLimit, explained_run,
 };
@@ -49,7 +49,7 @@ pub struct Options {
     /// Whether every seed is tried at every level even if the budget is spent.
     pub every_seed: bool,
     /// Purpose of [further seeds](super::further) for tests with threads; `None` if none are tried.
-    pub further_seeds: Option<Purpose>,
+    pub further_seeds: Option<ExperimentPurpose>,
     /// Scheme by which seeds determine orders.
     pub schedule: Schedule,
     /// Number of runs of each test in canonical order.
@@ -135,8 +135,8 @@ pub struct TestOptions {
 
 impl Options {
     /// Returns the purpose of runs under the seeds.
-    pub const fn purpose_of_seeds(&self) -> Purpose {
-        if self.every_seed { Purpose::Judge } else { Purpose::Explore }
+    pub const fn purpose_of_seeds(&self) -> ExperimentPurpose {
+        if self.every_seed { ExperimentPurpose::Judge } else { ExperimentPurpose::Explore }
     }
 
     /// Returns the defaults for the workspace at `workspace_root`.
@@ -241,7 +241,7 @@ impl Options {
     }
 
     /// Returns a copy with further seeds for this purpose.
-    pub fn with_further_seeds(&self, purpose: Purpose) -> Self {
+    pub fn with_further_seeds(&self, purpose: ExperimentPurpose) -> Self {
         Options { further_seeds: Some(purpose), ..self.clone() }
     }
 

@@ -21,7 +21,7 @@ use super::exhaustive::{Exploration, explore};
 use super::exploration::{answered_specs, survey};
 use super::further;
 use super::latent;
-use super::missing::{Missing, Purpose};
+use super::missing::{ExperimentPurpose, Missing};
 use super::patience::{self, patiently};
 use super::prerequisite;
 use super::question::Question;
@@ -125,7 +125,7 @@ fn weakest(question: Question<'_>, passes_clean: bool) -> Result<Reproduction, M
     let holds_for_all = holds_for_all(question, passes_clean)?;
     // Once a failure is found, its judgement does not depend on the budget.
     let is_found = !options.every_seed && !holds_for_all && survey(question, passes_clean)?;
-    let purpose = if is_found { Purpose::Judge } else { options.purpose_of_seeds() };
+    let purpose = if is_found { ExperimentPurpose::Judge } else { options.purpose_of_seeds() };
     for level in options.realistic_first() {
         if holds_for_all && level != Level::Std {
             break;
@@ -216,7 +216,7 @@ fn weaker(
     let untried =
         Level::ALL.into_iter().filter(|level| *level < found && !options.levels.contains(level));
     for level in untried {
-        let specs = answered_specs(question, level, Purpose::Judge)?;
+        let specs = answered_specs(question, level, ExperimentPurpose::Judge)?;
         let found = match reproducible(&specs, passes_clean, evidence)? {
             Reproduction::NothingChanged => continue,
             Reproduction::Never(spec) => return Ok(Reproduction::Never(spec)),

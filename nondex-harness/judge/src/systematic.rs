@@ -15,7 +15,7 @@ use nondex_core::protocol::scheduling::Decision;
 use nondex_core::{Course, Family, Level, RunSpec, Schedule};
 
 use super::exhaustive;
-use super::missing::{Missing, Purpose};
+use super::missing::{ExperimentPurpose, Missing};
 use super::options::Options;
 use super::question::Question;
 use super::run::Run;
@@ -95,7 +95,9 @@ pub fn explore(question: Question<'_>) -> Result<Explored, Missing> {
         }
         if !missing.is_empty() {
             missing.truncate(BATCH.max(explored.specs.len()));
-            question.evidence.within_budget::<()>(Purpose::Explore, Err(Missing::new(missing)))?;
+            question
+                .evidence
+                .within_budget::<()>(ExperimentPurpose::Explore, Err(Missing::new(missing)))?;
             return Ok(explored);
         }
         explored.all = Some(Bound { preemptions, schedules: explored.specs.len() as u64 });

@@ -32,7 +32,7 @@ use super::budget::Budget;
 use super::launch::{Setting, Unmade};
 use super::progress::Progress;
 use super::stop::StopFlag;
-use crate::judge::{Judgement, Missing, Need, Purpose, Required, Run, RunLimits, Runs};
+use crate::judge::{ExperimentPurpose, Judgement, Missing, Need, Required, Run, RunLimits, Runs};
 use crate::locked::Locked;
 
 /// Source of runs and judgements for the executor.
@@ -280,7 +280,7 @@ impl Executor<'_> {
                 }
                 Ok(Ok(run)) => {
                     let test = &mut state.tests[turn.test];
-                    if test.batch.purpose == Purpose::Explain {
+                    if test.batch.purpose == ExperimentPurpose::Explain {
                         self.budget.explained(run.took, test.batch.alone);
                     }
                     // Further runs of this test would come after the first runs of all other tests.

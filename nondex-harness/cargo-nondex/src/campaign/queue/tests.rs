@@ -12,7 +12,7 @@ use nondex_core::Level;
 use super::*;
 use crate::campaign::progress::Silent;
 use crate::judge::order::AfterOthers;
-use crate::judge::{Conclusion, Missing, PlainBuild, Purpose, RunLimits, simulation};
+use crate::judge::{Conclusion, ExperimentPurpose, Missing, PlainBuild, RunLimits, simulation};
 
 /// Maximum time that a test waits, so that a bug makes it fail instead of hang.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -387,8 +387,8 @@ impl Workload for Exploring {
 
     fn conclude(&self, test: usize, runs: &Runs) -> Result<Judgement, Need> {
         let purpose = match test {
-            0 => Purpose::Judge,
-            _ => Purpose::Explore,
+            0 => ExperimentPurpose::Judge,
+            _ => ExperimentPurpose::Explore,
         };
         let may_do_without = runs.together.spent().leaves_out(purpose);
         if runs.count() < 3 && !may_do_without {
