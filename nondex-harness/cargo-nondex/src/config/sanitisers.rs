@@ -17,7 +17,7 @@ pub const KEYS: [&str; 5] = ["error", "name", "operation", "reason", "target"];
 
 /// One `[[sanitise]]` entry of the file.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 pub(super) struct SanitiserEntry {
     #[serde(deserialize_with = "required")]
     error: All<ErrorName>,

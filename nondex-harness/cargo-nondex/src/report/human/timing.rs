@@ -225,14 +225,6 @@ pub(super) fn ends(test: &TestReport) -> Option<String> {
     }
 }
 
-/// Returns the text for a waiting thread, with its name if it has one.
-fn waiting(test: &TestReport, thread: &str) -> String {
-    match interleaving::name(test, thread) {
-        Some(name) => format!("thread `{name}`"),
-        None => describe(thread),
-    }
-}
-
 /// Returns the place of a wait, or else of what led there: the last line that ran, or the call that
 /// tells it from another wait in its line.
 fn place_of_wait(wait: &WaitReport) -> Option<(&str, u32)> {
@@ -260,7 +252,7 @@ pub(super) fn mark_waits(diagnostic: &mut Diagnostic<'_>, test: &TestReport) -> 
     let mut placed: Vec<_> = placed.collect();
     placed.sort_by_key(|(_, (file, _))| is_dependency(file));
     for &(wait, (file, line)) in &placed {
-        let subject = waiting(test, &wait.thread);
+        let subject = interleaving::named(test, &wait.thread);
         let why = wait.cause.as_ref().map(|cause| because(test, &wait.thread, cause));
         let inside = match (&wait.caller, &wait.file, wait.line) {
             (Some(_), Some(file), Some(line)) => format!(" at {file}:{line}"),
@@ -307,7 +299,7 @@ pub fn waiting_threads(test: &TestReport) -> Option<(&'static str, Vec<ThreadWai
         _ => "where each thread was at the end",
     };
     let waits = scheduled.waits.iter().map(|wait| ThreadWait {
-        thread: waiting(test, &wait.thread),
+        thread: interleaving::named(test, &wait.thread),
         operation: wait.operation.clone(),
         place: place_of_wait(wait).map(|(file, line)| (file.to_owned(), line)),
         why: match (&wait.cause, wait.on) {
