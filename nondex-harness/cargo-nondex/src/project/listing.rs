@@ -1,7 +1,7 @@
 //! Lists the tests of an executable by running it with `--list`, as nextest does.
 
 use std::collections::BTreeSet;
-use std::io::Read;
+use std::io::{Read, pipe};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
@@ -21,8 +21,8 @@ use crate::pool;
 /// harness.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
-/// Option that no harness accepts. A program that succeeds with it does not read its arguments.
-const UNKNOWN_OPTION: &str = "--no-option-of-a-test-harness";
+/// Option that no harness accepts, without its dashes.
+const UNKNOWN_OPTION: &str = "no-option-of-a-test-harness";
 
 /// Option that makes other harnesses than this tool's run their tests on the main thread.
 pub const ONE_THREAD: &str = "--test-threads=1";
@@ -77,10 +77,14 @@ fn suite(mut binary: TestBinary, workspace_root: &Utf8Path, mode: Mode) -> Resul
     let terse = ["--list", "--format", "terse"];
     let listing = output_of(&binary, &terse)?.and_then(|text| from_terse(&text));
     // An empty listing is that of a harness without tests, or the output of a program that ran its
-    // only test.
-    let ignores_arguments = || Ok::<_, Error>(output_of(&binary, &[UNKNOWN_OPTION])?.is_some());
+    // only test. A harness refuses an unknown option, and names it. That the program fails is not
+    // enough, because its test may be flaky.
+    let refuses_options = || {
+        let ended = run(&binary, &[&format!("--{UNKNOWN_OPTION}")], true)?;
+        Ok::<_, Error>(ended.is_some_and(|(passed, text)| !passed && text.contains(UNKNOWN_OPTION)))
+    };
     let known = match listing {
-        Some((tests, 0)) if tests.is_empty() && ignores_arguments()? => None,
+        Some((tests, 0)) if tests.is_empty() && !refuses_options()? => None,
         listing => listing,
     };
     let Some((all, benchmarks)) = known else {
@@ -115,10 +119,27 @@ fn sorted(binary: TestBinary, mut tests: Vec<TestCase>) -> Suite {
 /// Returns what the executable prints with these arguments. Returns `None` if it does not succeed
 /// within [`TIME_LIMIT`].
 fn output_of(binary: &TestBinary, arguments: &[&str]) -> Result<Option<String>> {
+    let ended = run(binary, arguments, false)?;
+    Ok(ended.and_then(|(passed, output)| passed.then_some(output)))
+}
+
+/// Runs the executable with these arguments. Returns whether it succeeds, and what it prints,
+/// `with_errors` or without. Returns `None` if it does not end within [`TIME_LIMIT`].
+fn run(
+    binary: &TestBinary,
+    arguments: &[&str],
+    with_errors: bool,
+) -> Result<Option<(bool, String)>> {
     let mut line =
         binary.runner.iter().map(std::ffi::OsString::as_os_str).chain([binary.executable.as_ref()]);
     let program = line.next().unwrap_or_else(|| binary.executable.as_ref());
     let failed = format!("failed to list the tests of `{}`", binary.executable);
+    let (mut output, writer) = pipe().or_setup(&failed)?;
+    let errors = if with_errors {
+        Stdio::from(writer.try_clone().or_setup(&failed)?)
+    } else {
+        Stdio::null()
+    };
     let mut child = Command::new(program)
         .args(line)
         .args(arguments)
@@ -126,18 +147,17 @@ fn output_of(binary: &TestBinary, arguments: &[&str]) -> Result<Option<String>> 
         .envs(&binary.env)
         .current_dir(&binary.cwd)
         .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
+        .stdout(writer)
+        .stderr(errors)
         // The group makes it possible to kill the children of the executable, too.
         .process_group(0)
         .spawn()
         .or_setup(&failed)?;
-    let mut stdout = child.stdout.take().expect("stdout is piped");
     let (send, receive) = mpsc::channel();
     // The thread is not joined, because a child of the executable may keep the pipe open for ever.
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
-        let _ = stdout.read_to_end(&mut bytes);
+        let _ = output.read_to_end(&mut bytes);
         let _ = send.send(bytes);
     });
     let Ok(bytes) = receive.recv_timeout(TIME_LIMIT) else {
@@ -146,7 +166,7 @@ fn output_of(binary: &TestBinary, arguments: &[&str]) -> Result<Option<String>> 
         return Ok(None);
     };
     let status = child.wait().or_setup(&failed)?;
-    Ok(status.success().then(|| String::from_utf8_lossy(&bytes).into_owned()))
+    Ok(Some((status.success(), String::from_utf8_lossy(&bytes).into_owned())))
 }
 
 /// Line of libtest's listing in JSON.
@@ -225,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_prints_nothing_is_one_test_unless_it_reads_its_arguments() {
+    fn a_program_that_prints_nothing_is_one_test_unless_it_refuses_unknown_options() {
         let named = |script: &str| {
             let words = ["/bin/sh", "-c", script].map(std::ffi::OsString::from);
             let binary = binary("own", "prints_nothing");
@@ -235,7 +255,13 @@ mod tests {
             suite.tests.into_iter().map(|test| test.name).collect::<Vec<_>>()
         };
         assert_eq!(named("exit 0"), ["prints_nothing"]);
-        assert_eq!(named(r#"case "$1" in --list) exit 0;; *) exit 101;; esac"#), [""; 0]);
+        // Its test is flaky.
+        assert_eq!(
+            named(r#"case "$1" in --list) exit 0;; *) exit 101;; esac"#),
+            ["prints_nothing"]
+        );
+        let refuses = r#"case "$1" in --list) exit 0;; *) echo "unknown: '$1'" >&2; exit 1;; esac"#;
+        assert_eq!(named(refuses), [""; 0]);
     }
 
     #[test]
