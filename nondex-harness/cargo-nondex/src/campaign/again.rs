@@ -76,7 +76,7 @@ impl Campaign<'_> {
                 let (suite, case) = self.tests[*test];
                 let compared = match obstacle {
                     Some(reason) => PlainBuild::Not((*reason).to_owned()),
-                    None => comparison.compare((suite, case), *limit, *is_decisive),
+                    None => comparison.compare(suite, case, *limit, *is_decisive),
                 };
                 runs[*test].generated = comparison.generated(suite, case);
                 self.launcher.note(WrittenPaths::add_plain);

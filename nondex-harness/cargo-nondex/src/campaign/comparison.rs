@@ -70,14 +70,15 @@ impl<'a> Comparison<'a> {
     /// that cannot be judged without it (`is_decisive`) is run, and less often.
     pub(super) fn compare(
         &self,
-        (suite, case): (&Suite, &TestCase),
+        suite: &Suite,
+        case: &TestCase,
         timeout: Duration,
         is_decisive: bool,
     ) -> PlainBuild {
         if self.is_spent() && !is_decisive {
             return PlainBuild::Not(SPENT.to_owned());
         }
-        let compared = self.try_compare((suite, case), timeout, is_decisive);
+        let compared = self.try_compare(suite, case, timeout, is_decisive);
         compared.map_or_else(PlainBuild::Not, PlainBuild::Runs)
     }
 
@@ -118,7 +119,8 @@ impl<'a> Comparison<'a> {
 
     fn try_compare(
         &self,
-        (suite, case): (&Suite, &TestCase),
+        suite: &Suite,
+        case: &TestCase,
         timeout: Duration,
         is_decisive: bool,
     ) -> Result<[u64; 2], String> {
@@ -128,9 +130,10 @@ impl<'a> Comparison<'a> {
         loop {
             let begin = Instant::now();
             let (outcome, _) = once(binary, test, timeout, self.stop)?;
-            took += begin.elapsed();
+            let run = begin.elapsed();
+            took += run;
             if let Some(budget) = self.budget {
-                budget.compared(begin.elapsed());
+                budget.compared(run);
             }
             runs += 1;
             failures += u64::from(!outcome.passed());
@@ -138,11 +141,12 @@ impl<'a> Comparison<'a> {
             if outcome == Outcome::TimedOut && failures == runs {
                 break;
             }
+            let is_spent = self.is_spent();
             let patience = if failures == 0 { PATIENCE } else { PATIENCE_WITH_FAILURES };
             let agree = failures == 0 || failures == runs;
-            let wanted = if agree && took < patience && !self.is_spent() {
+            let wanted = if agree && took < patience && !is_spent {
                 RUNS_THAT_AGREE
-            } else if took < PATIENCE || is_decisive && !self.is_spent() {
+            } else if took < PATIENCE || is_decisive && !is_spent {
                 RUNS
             } else {
                 // Sleeps take real time here: further runs may take minutes.
@@ -181,7 +185,7 @@ pub fn compare_broken(
         for test in tests {
             if let Some((suite, case)) = cases.get(&test.id) {
                 let timeout = options.of(&test.id).timeout;
-                let found = comparison.compare((suite, case), timeout, true);
+                let found = comparison.compare(suite, case, timeout, true);
                 let generated = comparison.generated(suite, case);
                 plain::compared(test, &found, generated.as_deref(), &options.workspace_root);
             }

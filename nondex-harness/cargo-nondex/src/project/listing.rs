@@ -123,8 +123,9 @@ fn output_of(binary: &TestBinary, arguments: &[&str]) -> Result<Option<String>> 
     Ok(ended.and_then(|(passed, output)| passed.then_some(output)))
 }
 
-/// Runs the executable with these arguments. Returns whether it succeeds, and what it prints,
-/// `with_errors` or without. Returns `None` if it does not end within [`TIME_LIMIT`].
+/// Runs the executable with these arguments. Returns whether it succeeds, and its standard output,
+/// together with its standard error if `with_errors`. Returns `None` if it does not end within
+/// [`TIME_LIMIT`].
 fn run(
     binary: &TestBinary,
     arguments: &[&str],

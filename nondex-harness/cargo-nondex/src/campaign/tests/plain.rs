@@ -24,8 +24,9 @@ fn when_the_budget_is_spent_only_what_is_decisive_runs_in_a_plain_build() {
     let free = Budget::new(Some(10.0), NonZeroUsize::MIN, &stop);
     let builder = Built(project.suite.clone());
     let compare = |budget, test: usize, is_decisive| {
-        let case = (&project.suite, &project.suite.tests[test]);
+        let case = &project.suite.tests[test];
         Comparison::new(&builder, Some(budget), &stop).compare(
+            &project.suite,
             case,
             Duration::from_secs(30),
             is_decisive,
