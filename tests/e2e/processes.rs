@@ -98,6 +98,23 @@ fn an_allocator_may_hold_its_lock_over_a_fork() {
 }
 
 #[test]
+fn a_process_that_is_forked_finds_what_one_that_is_started_finds() {
+    let fixture = Fixture::shared("processes");
+    let run = |command: &str, flags: &[&str]| {
+        let started = Nondex::reported(&fixture.path(""), command).args(["--test", "started"]);
+        started.args(flags).run().report()
+    };
+    let is_same = |name: &str| !name.contains("random");
+    for report in [run("run", &[]), run("run", &["--no-prune", "--seeds", "2"])] {
+        assert_eq!(expect_all(&report, is_same, Verdict::Stable), 4);
+        let random = test(&report, "its_random_bytes_are_its_own");
+        assert_eq!(random.verdict, Verdict::NonDeterministic, "{random:#?}");
+    }
+    // There, each test has a separate folder for temporary files.
+    assert_eq!(expect_all(&run("test", &[]), is_same, Verdict::Passed), 4);
+}
+
+#[test]
 fn a_choice_is_made_for_a_directory_however_it_is_read() {
     let report = run("directories").report();
     let is_right =

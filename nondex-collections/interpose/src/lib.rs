@@ -33,6 +33,7 @@ pub mod directory;
 mod entropy;
 pub mod file_times;
 mod fork;
+mod fork_server;
 pub mod given;
 mod interrupt;
 #[cfg(feature = "network")]

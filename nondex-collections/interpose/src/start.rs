@@ -4,15 +4,17 @@ use nondex_core::Context;
 use nondex_core::{arena, context, fork_lock};
 
 use crate::given::{self, Words};
-use crate::{clock, covered, fork, operations, origin, own, process, schedule, table, thread};
+use crate::{
+    clock, covered, fork, fork_server, operations, origin, own, process, schedule, table, thread,
+};
 
 /// Begins the run of a test executable. It reads the spec and removes its variable, so that no test
 /// sees it, and enables every interposed function.
 ///
 /// # Safety
-/// The process must have one thread, as before `main`, and `variables` must be those that an
+/// The process must have one thread, as before `main`, and the lists must be those that an
 /// initializer is passed.
-pub unsafe fn begin(variables: Words) {
+pub unsafe fn begin(arguments: Words, variables: Words) {
     // This allocates memory, for which an allocator may call interposed functions. These calls do
     // not belong to the test, and must not wait for this function.
     let _pause = context::pause();
@@ -20,6 +22,9 @@ pub unsafe fn begin(variables: Words) {
     unsafe { given::remember(variables) };
     arena::prepare();
     table::look_up_all();
+    // Everything until here is the same in every run, and everything that follows is not.
+    // SAFETY: as the caller promises.
+    unsafe { fork_server::serve_if_asked(arguments, variables) };
     fork_lock::wait_by(schedule::wait_outside);
     thread::see_ends();
     clock::prepare();

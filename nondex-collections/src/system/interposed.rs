@@ -83,11 +83,11 @@ mod start {
     #[used]
     #[unsafe(link_section = ".init_array.00100")]
     static START: extern "C" fn(c_int, Words, Words) = {
-        extern "C" fn start(_: c_int, _: Words, variables: Words) {
+        extern "C" fn start(_: c_int, arguments: Words, variables: Words) {
             // SAFETY: the dynamic loader runs initialisers on the only thread of the process. (A
             // library initialised earlier could have started one; it would have to read the
             // environment in this very moment.)
-            unsafe { nondex_interpose::begin(variables) }
+            unsafe { nondex_interpose::begin(arguments, variables) }
         }
         start
     };

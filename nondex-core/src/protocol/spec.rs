@@ -2,12 +2,14 @@
 
 mod choices;
 mod execution;
+mod fork_request;
 
 use std::path::PathBuf;
 
 use crate::catalogue::Level;
 use crate::json;
 
+pub use self::fork_request::{FORK_SERVER, ForkRequest};
 use super::choices::Choices;
 use super::execution::Execution;
 use super::files::Files;

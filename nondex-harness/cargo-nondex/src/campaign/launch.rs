@@ -1,11 +1,13 @@
 //! One process with one or several tests: from a spec to a process, and to its `Ended` result.
 
 mod command;
+mod fork_servers;
 mod harness_calls;
 
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -16,11 +18,12 @@ use nondex_core::context::inheritance;
 use nondex_core::{Outcome, RunSpec};
 
 pub use self::command::{BACKTRACES, all, arguments, command, without_backtraces};
+use self::fork_servers::ForkServers;
 use self::harness_calls::HarnessCalls;
 use super::ended::{Ended, not_started, outcome_of};
 use super::flags;
 use super::limits::TestLimits;
-use super::process;
+use super::process::{self, ForkServer};
 use super::processors;
 use super::record::{RecordFile, Recorded};
 use super::stop::StopFlag;
@@ -70,6 +73,7 @@ pub struct Launcher<'a> {
     arguments: Vec<OsString>,
     written: Option<&'a WrittenPaths>,
     harness_calls: Arc<HarnessCalls>,
+    fork_servers: Option<Arc<ForkServers>>,
 }
 
 /// Description of a process to start.
@@ -99,6 +103,7 @@ impl<'a> Launcher<'a> {
             arguments: Vec::new(),
             written: None,
             harness_calls: Arc::default(),
+            fork_servers: Some(Arc::default()),
         }
     }
 
@@ -107,6 +112,14 @@ impl<'a> Launcher<'a> {
     #[must_use]
     pub const fn as_plain(mut self) -> Self {
         self.is_as_plain = true;
+        self
+    }
+
+    /// Starts the executable for each run. Otherwise, one that runs often becomes a
+    /// [server](ForkServer) that forks the processes of its tests.
+    #[must_use]
+    pub fn without_forks(mut self) -> Self {
+        self.fork_servers = None;
         self
     }
 
@@ -285,6 +298,18 @@ impl<'a> Launcher<'a> {
         }
     }
 
+    /// Returns a server that can fork the process of a run, if one is worth its start. Programs
+    /// that a runner starts, and those without the runtime, cannot be servers. All forks of a server
+    /// have the same addresses.
+    fn fork_server(&self, binary: &TestBinary, command: &Command) -> Option<Arc<ForkServer>> {
+        let has_runtime = matches!(binary.harness, Harness::Nondex | Harness::Doctest);
+        let can_fork = has_runtime
+            && binary.runner.is_empty()
+            && !self.is_confined
+            && !process::are_addresses_random();
+        self.fork_servers.as_ref().filter(|_| can_fork)?.of(command)
+    }
+
     fn launch_only(&self, launch: &Launch<'_>) -> Option<io::Result<Ended>> {
         let Launch { temporary, ref limits, binary, test, spec, record } = *launch;
         let processor = processors::take();
@@ -304,7 +329,8 @@ impl<'a> Launcher<'a> {
         let finished = if self.is_shown {
             process::run_shown(command, limits.elapsed, self.stop)
         } else {
-            process::run_limited(command, limits, self.stop)
+            let server = self.fork_server(binary, &command);
+            process::run_limited(command, server.as_deref(), limits, self.stop)
         };
         let finished = match finished {
             Ok(finished) => finished,

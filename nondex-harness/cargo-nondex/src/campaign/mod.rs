@@ -136,6 +136,9 @@ pub fn run(
     if options.no_capture {
         launcher = launcher.showing(false);
     }
+    if !options.prune {
+        launcher = launcher.without_forks();
+    }
     // A run without chance (`world`) never uses random addresses, so only other runs can be plain.
     if options.world.is_none() {
         launcher = launcher.as_plain();

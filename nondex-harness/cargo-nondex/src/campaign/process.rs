@@ -7,6 +7,11 @@
 
 mod addresses;
 mod confined;
+#[cfg(target_os = "linux")]
+mod fork_server;
+#[cfg(not(target_os = "linux"))]
+#[path = "process/fork_server/none.rs"]
+mod fork_server;
 pub mod guardian;
 mod leftover;
 mod mark;
@@ -29,10 +34,13 @@ mod stacks {
 }
 mod watch;
 
+pub(super) use addresses::are_addresses_random;
 pub use addresses::{at_random_addresses, without_randomisation};
 pub(super) use confined::confine;
+pub(super) use fork_server::{ForkServer, StartId};
 
 use std::io::{self, PipeReader};
+use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -115,24 +123,33 @@ impl Limits<'_> {
 ///
 /// # Errors
 /// Returns an error if the process cannot be started.
-pub fn run(mut command: Command, timeout: Duration, stop: &StopFlag) -> io::Result<Finished> {
-    let (reader, writer) = io::pipe()?;
-    command.stdout(writer.try_clone()?).stderr(writer);
-    watched(command, Some(reader), &Limits::fixed(timeout), stop)
+pub fn run(command: Command, timeout: Duration, stop: &StopFlag) -> io::Result<Finished> {
+    run_limited(command, None, &Limits::fixed(timeout), stop)
 }
 
-/// Like [`run`], with further limits.
+/// Like [`run`], with further limits. If possible, the process is a fork of `server`, which has the
+/// same program and environment.
 ///
 /// # Errors
 /// As [`run`].
 pub(super) fn run_limited(
     mut command: Command,
+    server: Option<&ForkServer>,
     limits: &Limits<'_>,
     stop: &StopFlag,
 ) -> io::Result<Finished> {
     let (reader, writer) = io::pipe()?;
+    let output = OwnedFd::from(writer.try_clone()?);
     command.stdout(writer.try_clone()?).stderr(writer);
-    watched(command, Some(reader), limits, stop)
+    let mark = mark::given(&command);
+    // The command and the descriptor are dropped when the process has started. Otherwise the pipe
+    // would never close.
+    let start = || {
+        let forked = server.and_then(|server| server.fork(&command, &output).ok());
+        drop(output);
+        forked.map_or_else(|| start(command), Ok)
+    };
+    watched(mark, start, Some(reader), limits, stop)
 }
 
 /// Like [`run`], but the process writes to our own output, and nothing is captured.
@@ -140,27 +157,26 @@ pub(super) fn run_limited(
 /// # Errors
 /// As [`run`].
 pub fn run_shown(command: Command, timeout: Duration, stop: &StopFlag) -> io::Result<Finished> {
-    watched(command, None, &Limits::fixed(timeout), stop)
+    watched(mark::given(&command), || start(command), None, &Limits::fixed(timeout), stop)
 }
 
-/// Starts a process and waits for its end. Its output, if captured, comes from `reader`.
+/// Starts a process with this mark by calling `start`, and waits for its end. Its output, if
+/// captured, comes from `reader`.
 fn watched(
-    mut command: Command,
+    mark: Option<Vec<u8>>,
+    start: impl FnOnce() -> io::Result<Pid>,
     reader: Option<PipeReader>,
     limits: &Limits<'_>,
     stop: &StopFlag,
 ) -> io::Result<Finished> {
+    static STARTED: AtomicU32 = AtomicU32::new(0);
     adopt_orphans();
-    command.stdin(Stdio::null()).process_group(0);
-    let mark = mark::given(&command);
     let mut guarded = Guarded::announced(mark.as_deref());
-    let (child, run) = leftover::start(&mut command, mark, start)?;
-    // The command holds the writing end of the pipe, so the pipe would never close.
-    drop(command);
-    let group =
-        Pid::from_raw(i32::try_from(child.id()).expect("a process id is positive and fits"));
-    guarded.started(group);
-    let mut watch = WatchedProcess::new(child, group, reader);
+    skip_numbers(skipped(STARTED.fetch_add(1, Ordering::Relaxed)));
+    let run = leftover::start(mark, start)?;
+    let leader = run.leader();
+    guarded.started(leader);
+    let mut watch = WatchedProcess::new(leader, reader);
     let ended = watch.wait(limits, stop).and_then(|end| Ok((end, watch.end_group(end)?)));
     match ended {
         Ok((end, left_child)) => {
@@ -180,9 +196,8 @@ fn watched(
 /// Starts a process. Retries after a pause if resources are short, as they may be while many tests
 /// run. Also retries if the executable is open for writing, as it may be in a child that another
 /// thread has just forked.
-fn start(command: &mut Command) -> io::Result<Child> {
-    static STARTED: AtomicU32 = AtomicU32::new(0);
-    skip_numbers(skipped(STARTED.fetch_add(1, Ordering::Relaxed)));
+fn start(mut command: Command) -> io::Result<Pid> {
+    command.stdin(Stdio::null()).process_group(0);
     let mut pause = Duration::from_millis(10);
     for _ in 1..START_ATTEMPTS {
         match command.spawn() {
@@ -201,10 +216,15 @@ fn start(command: &mut Command) -> io::Result<Child> {
                 thread::sleep(pause);
                 pause *= 4;
             }
-            result => return result,
+            result => return result.map(|child| id(&child)),
         }
     }
-    command.spawn()
+    command.spawn().map(|child| id(&child))
+}
+
+/// Returns the id of a child that this program waits for by its id.
+fn id(child: &Child) -> Pid {
+    Pid::from_raw(i32::try_from(child.id()).expect("a process id is positive and fits"))
 }
 
 /// Uses up process ids, so that the next process does not always get the next one. A thread uses an

@@ -48,8 +48,8 @@ pub struct RunArgs {
     #[arg(long, value_name = "N", value_parser = whole::<u64>)]
     pub max_steps: Option<u64>,
 
-    /// Run every test at every seed and level, even where the outcome is known already, and wait
-    /// the whole limit for each test that hangs
+    /// Run every test at every seed and level, even where the outcome is known already. Start the
+    /// executable for each run, and wait the whole limit for each test that hangs
     #[arg(long)]
     pub no_prune: bool,
 

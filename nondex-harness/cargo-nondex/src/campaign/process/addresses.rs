@@ -24,6 +24,16 @@ pub fn without_randomisation() -> Option<String> {
     (!disable_address_randomisation()).then(|| why.to_owned())
 }
 
+/// Returns whether processes that this thread starts have random addresses.
+pub(in crate::campaign) fn are_addresses_random() -> bool {
+    #[cfg(target_os = "linux")]
+    {
+        personality::get().is_ok_and(|now| !now.contains(Persona::ADDR_NO_RANDOMIZE))
+    }
+    #[cfg(not(target_os = "linux"))]
+    true
+}
+
 /// Runs `action` with address-space randomisation on, as in plain runs. This applies to processes
 /// that the action starts from this thread. Afterwards, restores the thread's previous setting.
 pub fn at_random_addresses<T>(action: impl FnOnce() -> T) -> T {

@@ -7,8 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::process::{Child, Command};
-use std::sync::{Mutex, PoisonError, RwLock, RwLockWriteGuard};
+use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -52,21 +51,29 @@ pub(super) fn alone() -> RwLockWriteGuard<'static, ()> {
     STARTING.write().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Allows that this program starts a process while the guard is held.
+pub(super) fn starting() -> RwLockReadGuard<'static, ()> {
+    STARTING.read().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Starts the first process of a run, which has this mark, by calling `start`, and registers it.
 pub(super) fn start(
-    command: &mut Command,
     mark: Option<Vec<u8>>,
-    start: impl FnOnce(&mut Command) -> io::Result<Child>,
-) -> io::Result<(Child, RunInProgress)> {
-    let _starting = STARTING.read().unwrap_or_else(PoisonError::into_inner);
-    let child = start(command)?;
-    let leader = i32::try_from(child.id()).expect("a process id is positive and fits");
+    start: impl FnOnce() -> io::Result<Pid>,
+) -> io::Result<RunInProgress> {
+    let _starting = starting();
+    let leader = start()?.as_raw();
     let start = Process::of(leader).map_or(0, |process| process.start);
     RUNS.locked().live.insert(leader, (start, mark.clone()));
-    Ok((child, RunInProgress { leader, start, mark }))
+    Ok(RunInProgress { leader, start, mark })
 }
 
 impl RunInProgress {
+    /// Returns the id of the first process.
+    pub(super) const fn leader(&self) -> Pid {
+        Pid::from_raw(self.leader)
+    }
+
     /// Ends the processes left by this run and by earlier runs, after its group has ended. They
     /// have `grace` to end by themselves. Returns whether one of them can only belong to this run.
     pub(super) fn sweep(self, grace: Duration) -> bool {

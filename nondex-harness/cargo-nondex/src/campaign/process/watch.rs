@@ -3,11 +3,12 @@
 use std::io::{self, PipeReader};
 use std::os::fd::AsFd;
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, ExitStatus};
+use std::process::ExitStatus;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
+use nix::libc;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, killpg};
 #[cfg(target_os = "linux")]
@@ -49,8 +50,10 @@ const GATHERING: Duration = Duration::from_millis(1);
 /// A process that is being watched.
 #[derive(Debug)]
 pub(super) struct WatchedProcess {
-    child: Child,
+    /// First process, which leads a group.
     group: Pid,
+    /// How the process ended, once it was waited for.
+    end: Option<End>,
     /// Reading end of the output; closed at the end of the output.
     reader: Option<PipeReader>,
     buffer: Vec<u8>,
@@ -64,11 +67,11 @@ pub(super) struct WatchedProcess {
 }
 
 impl WatchedProcess {
-    /// Watches a process that leads `group`. Its output comes from `reader`, if it is captured.
-    pub(super) fn new(child: Child, group: Pid, reader: Option<PipeReader>) -> Self {
+    /// Watches a child that leads `group`. Its output comes from `reader`, if it is captured.
+    pub(super) fn new(group: Pid, reader: Option<PipeReader>) -> Self {
         WatchedProcess {
-            child,
             group,
+            end: None,
             reader,
             buffer: vec![0; BUFFER],
             output: Output::default(),
@@ -140,7 +143,15 @@ impl WatchedProcess {
             }
             self.busy = self.taken();
         }
-        Ok(self.child.try_wait()?.map(end))
+        self.reap(WaitPidFlag::WNOHANG)
+    }
+
+    /// Waits for the process, or only asks. Returns how it ended, if it did.
+    fn reap(&mut self, flags: WaitPidFlag) -> io::Result<Option<End>> {
+        if self.end.is_none() {
+            self.end = status_of(self.group, flags)?.map(end);
+        }
+        Ok(self.end)
     }
 
     /// Kills the process, which exceeds a limit, and notes what it was doing.
@@ -189,7 +200,7 @@ impl WatchedProcess {
         let _ = killpg(self.group, Signal::SIGTERM);
         let deadline = Instant::now() + TERM_GRACE;
         let mut pause = Duration::from_micros(100);
-        while self.child.try_wait()?.is_none() && Instant::now() < deadline {
+        while self.reap(WaitPidFlag::WNOHANG)?.is_none() && Instant::now() < deadline {
             // The last output of a dying process is useful, and a full pipe would keep it from
             // ending.
             if self.reader.is_some() {
@@ -200,7 +211,7 @@ impl WatchedProcess {
             pause *= 2;
         }
         let _ = killpg(self.group, Signal::SIGKILL);
-        self.child.wait()?;
+        self.reap(WaitPidFlag::empty())?;
         Ok(())
     }
 
@@ -288,6 +299,24 @@ fn await_starts(grace: Duration) {
     }
 }
 
+/// Waits for a child, or only asks. Returns its status if it has ended. nix has no status for
+/// real-time signals.
+#[expect(unsafe_code, reason = "std waits only for what it started itself")]
+fn status_of(child: Pid, flags: WaitPidFlag) -> io::Result<Option<ExitStatus>> {
+    let mut status = 0;
+    loop {
+        // SAFETY: the system writes to a local variable.
+        match unsafe { libc::waitpid(child.as_raw(), &raw mut status, flags.bits()) } {
+            0 => return Ok(None),
+            -1 => match io::Error::last_os_error() {
+                e if e.kind() == io::ErrorKind::Interrupted => {}
+                e => return Err(e),
+            },
+            _ => return Ok(Some(ExitStatus::from_raw(status))),
+        }
+    }
+}
+
 fn end(status: ExitStatus) -> End {
     match (status.code(), status.signal()) {
         (Some(code), _) => End::Exited(code),
@@ -316,7 +345,7 @@ mod tests {
         drop(command);
         child.wait().unwrap();
         let group = Pid::from_raw(i32::try_from(child.id()).unwrap());
-        let mut watch = WatchedProcess::new(child, group, Some(reader));
+        let mut watch = WatchedProcess::new(group, Some(reader));
         assert!(watch.drain(Duration::ZERO).unwrap());
         assert_eq!(watch.output.to_text().len(), 30000);
     }
