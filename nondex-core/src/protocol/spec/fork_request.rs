@@ -1,5 +1,5 @@
-//! Request to a fork server: a test executable that forks test processes. The driver sends it as one
-//! message, with the descriptor for the output of the fork.
+//! Request to a fork server: a test executable that forks test processes. The driver sends it as
+//! one message, with the descriptor for the output of the fork.
 
 use super::SPEC_VARIABLE;
 

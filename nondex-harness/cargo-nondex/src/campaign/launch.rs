@@ -116,7 +116,7 @@ impl<'a> Launcher<'a> {
     }
 
     /// Starts the executable for each run. Otherwise, one that runs often becomes a
-    /// [server](ForkServer) that forks the processes of its tests.
+    /// server that forks the processes of its tests.
     #[must_use]
     pub fn without_forks(mut self) -> Self {
         self.fork_servers = None;
@@ -299,8 +299,8 @@ impl<'a> Launcher<'a> {
     }
 
     /// Returns a server that can fork the process of a run, if one is worth its start. Programs
-    /// that a runner starts, and those without the runtime, cannot be servers. All forks of a server
-    /// have the same addresses.
+    /// that a runner starts, and those without the runtime, cannot be servers. All forks of a
+    /// server have the same addresses.
     fn fork_server(&self, binary: &TestBinary, command: &Command) -> Option<Arc<ForkServer>> {
         let has_runtime = matches!(binary.harness, Harness::Nondex | Harness::Doctest);
         let can_fork = has_runtime

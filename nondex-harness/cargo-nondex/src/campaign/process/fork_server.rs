@@ -24,7 +24,8 @@ use crate::locked::Locked;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Identity of everything that a process is started with, but for what a [`ForkRequest`] replaces:
-/// the program, its directory, its environment, and what it inherits from the thread that starts it.
+/// the program, its directory, its environment, and what it inherits from the thread that starts
+/// it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::campaign) struct StartId(u64);
 
@@ -57,8 +58,8 @@ pub(in crate::campaign) struct ForkServer {
 
 impl ForkServer {
     /// Starts the executable of `command` as a server, with room for what its forks replace. Waits
-    /// until it can fork. Returns `None` if it cannot, or if a fork would lack threads or share open
-    /// files of the program's libraries.
+    /// until it can fork. Returns `None` if it cannot, or if a fork would lack threads or share
+    /// open files of the program's libraries.
     pub(in crate::campaign) fn start(command: &Command) -> Option<Self> {
         let kind = (AddressFamily::Unix, SockType::SeqPacket, SockFlag::SOCK_CLOEXEC);
         let (ours, theirs) = socketpair(kind.0, kind.1, None, kind.2).ok()?;
@@ -102,8 +103,8 @@ impl ForkServer {
     /// `output`.
     ///
     /// # Errors
-    /// Returns an error if there is no room for the variables and arguments. Also returns one if the
-    /// server does not answer; it is not used again then.
+    /// Returns an error if there is no room for the variables and arguments. Also returns one if
+    /// the server does not answer; it is not used again then.
     pub(super) fn fork(&self, command: &Command, output: &OwnedFd) -> io::Result<Pid> {
         let message = message(command).ok_or(io::ErrorKind::InvalidInput)?;
         let mut held = self.socket.locked();
