@@ -242,7 +242,7 @@ fn skip_numbers(skipped: u32) {
 /// uses the same number of ids, so that otherwise all could have an even id, for example.
 const fn skipped(started: u32) -> u32 {
     let mixed = started.wrapping_mul(0x9e37_79b9);
-    (mixed ^ mixed >> 15).wrapping_mul(0x85eb_ca6b) >> 30
+    (mixed ^ mixed >> 15).wrapping_mul(0x85eb_ca6b) >> 31
 }
 
 /// Makes this process the parent of orphans among its descendants, if the platform supports it.
