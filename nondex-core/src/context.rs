@@ -36,7 +36,9 @@ mod text;
 mod thread;
 mod written;
 
-pub use entered::{Attending, Entered, Inherited, attend, end_process, enter, inherit};
+pub use entered::{
+    Attending, Entered, Inherited, attend, before_exec, end_process, enter, inherit,
+};
 pub use harness::{begin_harness, has_harness};
 pub use process::{fork_global, global, note_written, renounce, tells_writes};
 pub use run::Context;

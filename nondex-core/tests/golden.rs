@@ -7,7 +7,7 @@ use nondex_core::choice::{seen_key, table_key};
 use nondex_core::context::{Context, Entered, enter, inherit, pause};
 use nondex_core::{
     ALGORITHM, Caller, Decision, Event, Failure, Family, Files, Level, Outcome, RunRecord, RunSpec,
-    Selection, Site, decide, entropy, model,
+    Selection, Site, Source, decide, entropy, model,
 };
 use rand_core::Rng;
 
@@ -175,6 +175,17 @@ fn a_crash_keeps_the_sites_that_were_reached_and_the_panic_that_was_seen() {
         (record.outcome, record.failure, record.points[0].count),
         (Outcome::Signalled(6), Some(failure), 1)
     );
+}
+
+#[test]
+fn a_test_used_the_sources_of_all_its_events() {
+    let spec = RunSpec::clean("t");
+    let used =
+        |sources: &[Source]| Event::Sources { test: "t".to_owned(), sources: sources.into() };
+    // Before an `exec` that failed, and at the end.
+    let events = [used(&[Source::Date, Source::Child]), used(&[Source::Clock, Source::Child])];
+    let record = RunRecord::fold(&spec, events, Outcome::Exited(0));
+    assert_eq!(record.sources, [Source::Clock, Source::Date, Source::Child]);
 }
 
 #[test]

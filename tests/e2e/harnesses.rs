@@ -33,9 +33,10 @@ fn a_harness_with_a_pool_of_threads_runs_its_test_on_the_main_thread() {
 #[test]
 fn what_a_test_uses_of_a_harness_with_a_pool_makes_it_run_often_before_it_is_stable() {
     let fixture = Fixture::new("pooled");
-    for (name, source, bound) in [
-        ("starts_a_thread", Source::Thread, 0.14),
-        ("opens_a_random_file", Source::RandomFile, 0.05),
+    for (name, sources, bound) in [
+        ("starts_a_thread", &[Source::Thread][..], 0.14),
+        ("opens_a_random_file", &[Source::RandomFile], 0.05),
+        ("replaces_its_process", &[Source::Child, Source::RandomFile], 0.05),
     ] {
         let output = Nondex::run_in(&fixture.path("."))
             .args(["--test", "pool", "-E", &format!("test({name})")])
@@ -44,7 +45,7 @@ fn what_a_test_uses_of_a_harness_with_a_pool_makes_it_run_often_before_it_is_sta
         let found = &report.tests[0];
         assert_eq!(found.verdict, Verdict::Stable, "{found:#?}");
         // The harness itself reads the clock.
-        assert_eq!(found.sources, [Source::Clock, source], "{found:#?}");
+        assert_eq!(found.sources, [&[Source::Clock], sources].concat(), "{found:#?}");
         assert!(found.failure_bound.is_some_and(|found| found < bound));
     }
 }

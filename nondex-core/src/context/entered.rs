@@ -9,12 +9,13 @@ use super::end;
 use super::harness::has_harness;
 use super::process;
 use super::run::Context;
-use super::slot::{PAUSES, SLOT, Slot, end_thread, with_state};
+use super::slot::{PAUSES, SLOT, Slot, end_thread, flush, note_source, with_state};
 use super::system::system;
 use super::thread::ThreadState;
 use crate::hidden::{self, Text};
 use crate::protocol::event::Event;
 use crate::protocol::outcome::Failure;
+use crate::protocol::source::Source;
 
 /// What a thread did before it acted for a test. Dropping it restores that, and writes the choices
 /// that the thread made for the test.
@@ -163,6 +164,16 @@ pub fn end_process() {
     if has_harness() {
         return;
     }
+    if let Some(context) = process::known().flatten() {
+        context.record_sources();
+    }
+}
+
+/// Records what this process used until now, because another program is about to replace it. That
+/// program counts as a child. Does not use the program's allocator.
+pub fn before_exec() {
+    note_source(Source::Child);
+    flush();
     if let Some(context) = process::known().flatten() {
         context.record_sources();
     }

@@ -150,11 +150,11 @@ impl Context {
         Source::of(self.shared.sources.swap(0, Ordering::Relaxed))
     }
 
-    /// Records the sources that the test used, unless this is a child process of the test. Does not
-    /// use the program's allocator.
+    /// Records the sources that the test used, also in a forked child, but not in another program.
+    /// Does not use the program's allocator.
     pub(super) fn record_sources(&self) {
         let sources = self.shared.sources.swap(0, Ordering::Relaxed);
-        if sources == 0 || !self.is_own_process() {
+        if sources == 0 || !self.process.is_empty() {
             return;
         }
         self.journal.record_end("sources", &self.test, |event| {

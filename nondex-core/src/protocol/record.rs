@@ -1,7 +1,7 @@
 //! The record of one run, folded from the [events](super::event) of its process. It is the only
 //! output of the runtime.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::json;
 
@@ -94,7 +94,7 @@ impl RunRecord {
         let mut steps = Vec::new();
         let mut operations = Vec::new();
         let mut failed_operations = Vec::new();
-        let mut sources = Vec::new();
+        let mut sources = BTreeSet::new();
         let mut schedule = None;
         let mut states = Vec::new();
         let mut accesses = Vec::new();
@@ -130,7 +130,8 @@ impl RunRecord {
                 }
                 Event::Received { socket, .. } => operations.push(Seen::Received(socket)),
                 Event::Operation { operation, .. } => failed_operations.push(operation),
-                Event::Sources { sources: used, .. } => sources = used,
+                // A process that runs `exec` records its sources before, and more if that fails.
+                Event::Sources { sources: used, .. } => sources.extend(used),
                 Event::Schedule { schedule: found, .. } => schedule = Some(found),
                 Event::Panic { failure: found, .. } => failure = Some(found),
                 Event::States { changes, .. } => states = changes,
@@ -168,7 +169,7 @@ impl RunRecord {
             steps,
             network: fold_network(operations),
             failed_operations: operation::fold(failed_operations),
-            sources,
+            sources: sources.into_iter().collect(),
             schedule,
             states,
             accesses,

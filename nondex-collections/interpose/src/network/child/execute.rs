@@ -2,10 +2,12 @@
 
 use ::std::ffi::{CStr, c_char, c_int};
 
+use nondex_core::context;
+
 use super::program::{self, MAX_PATH};
 use super::{Find, Strings, found, join, observed, unobserved};
 use crate::libc;
-use crate::{errno, operations, schedule};
+use crate::{Errno, errno, operations, schedule};
 
 unsafe extern "C" {
     static environ: Strings;
@@ -26,6 +28,10 @@ pub(crate) unsafe fn execute(
     unsafe {
         schedule::processor::release();
         let program = found(name, find);
+        {
+            let _errno = Errno::save();
+            context::before_exec();
+        }
         let announcement = program.is_opaque.then(|| unobserved::announce(name, arguments));
         let result = observed(program, environment, next);
         drop(announcement);
