@@ -2,7 +2,7 @@
 //!
 //! A program may replace std's allocator and C's `malloc`, for example by one that locks a mutex
 //! and reads a clock. Either would call interposed functions, so those functions must use neither.
-//! The arena maps regions of 4 MiB on demand. The first one is mapped before `main`, because a test
+//! The arena maps regions of nearly 4 MiB on demand. The first one is mapped before `main`, because a test
 //! may limit further mappings. A region is divided into blocks whose sizes are powers of two, and
 //! freed blocks go to a free list of their size. Larger blocks are separate mappings.
 //!
@@ -24,8 +24,9 @@ use crate::pages::{self, PAGE};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Arena;
 
-/// Size of a region, in bytes.
-const REGION: usize = 1 << 22;
+/// Size of a region, in bytes. Linux aligns a mapping of whole huge pages (2 MiB). The stack of the
+/// first thread then has such an address, too, where a plain run has one that is random.
+const REGION: usize = (1 << 22) - (1 << 16);
 
 /// Start addresses of the regions, as far as there is room; 0 marks a free entry.
 static REGIONS: [AtomicUsize; 256] = [const { AtomicUsize::new(0) }; 256];

@@ -186,6 +186,21 @@ fn may_draw(question: Question<'_>) -> Result<bool, Missing> {
     Ok(question.options.is_unobserved || draws_from_addresses(question)?)
 }
 
+/// Returns whether further runs at random addresses may change the conclusion about a test: it uses
+/// no known source, and has few such runs.
+pub(super) fn may_be_of_addresses(conclusion: &Conclusion, question: Question<'_>) -> bool {
+    let is_open = match conclusion {
+        Conclusion::Stable | Conclusion::Latent(_) => true,
+        // A test that ends its process would end it for others, too.
+        Conclusion::Broken => !question.repeated().any(Run::ends_process),
+        _ => false,
+    };
+    is_open
+        && question.has_natural_clean_run()
+        && question.natural().len() < LEAST_FIXED
+        && sources(question.evidence).is_empty()
+}
+
 /// Returns whether a hasher in the test draws a seed from addresses.
 fn draws_from_addresses(question: Question<'_>) -> Result<bool, Missing> {
     let seeds = &question.options.address_seeds;

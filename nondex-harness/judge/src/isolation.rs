@@ -38,6 +38,8 @@ use super::verdict::Fact;
 pub enum Need {
     /// Runs of the test.
     Runs(Missing),
+    /// Runs of the test at random addresses, together with other tests in one process.
+    Addresses,
     /// Result of the test after the other tests of its binary.
     AfterOthers,
     /// Runs in a plain build.
@@ -60,7 +62,7 @@ pub enum Need {
 
 impl Need {
     /// Number of stages.
-    pub const STAGES: usize = 3;
+    pub const STAGES: usize = 4;
 
     /// Returns the stage in which the need is met, after all runs; `None` for runs. The effects of
     /// other tests may make a plain build redundant, and both may make the search for files
@@ -68,9 +70,10 @@ impl Need {
     pub const fn stage(&self) -> Option<usize> {
         match self {
             Need::Runs(_) => None,
-            Need::AfterOthers => Some(0),
-            Need::Plain { .. } => Some(1),
-            Need::Files { .. } => Some(2),
+            Need::Addresses => Some(0),
+            Need::AfterOthers => Some(1),
+            Need::Plain { .. } => Some(2),
+            Need::Files { .. } => Some(3),
         }
     }
 }
@@ -93,6 +96,8 @@ pub struct Available {
     pub plain: bool,
     /// Whether its use of files can be watched.
     pub files: bool,
+    /// Whether it can run at random addresses, together with other tests in one process.
+    pub addresses: bool,
 }
 
 /// Conclusion about a test, and the runs from which it follows.
@@ -157,6 +162,7 @@ pub fn conclude(
     available: Available,
     runs: &Runs,
 ) -> Result<Judgement, Need> {
+    let options = &*runs.options(options);
     // A test that hangs would take the whole limit in each run alone and after other tests. A plain
     // build shows first whether it hangs there too.
     if available.plain && runs.plain.is_none() && runs.hang_together() {
@@ -170,6 +176,12 @@ pub fn conclude(
     let judgement = judge(test, options, runs).map_err(Need::Runs)?;
     let question = Question::new(test, options, runs.judged_by(Some(&judgement)));
     let evidence = question.evidence;
+    if available.addresses
+        && runs.varies_at_addresses.is_none()
+        && certainty::may_be_of_addresses(&judgement.conclusion, question)
+    {
+        return Err(Need::Addresses);
+    }
     let by_itself = judgement.conclusion.or_explained(evidence, options);
     if available.others && runs.after_others.is_none() && by_itself == Conclusion::Broken {
         return Err(Need::AfterOthers);

@@ -108,7 +108,7 @@ pub struct Options {
     /// Statics of a test's executable in which hashers keep seeds that they draw from addresses.
     pub address_seeds: Arc<[StateId]>,
     /// Whether nothing records what a test uses, for instance because it runs on the host's own
-    /// std.
+    /// std, or because it draws from addresses.
     pub is_unobserved: bool,
     /// Options of single tests, by their ids.
     pub per_test: BTreeMap<String, TestOptions>,

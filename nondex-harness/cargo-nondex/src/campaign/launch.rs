@@ -136,6 +136,12 @@ impl<'a> Launcher<'a> {
         self
     }
 
+    /// Writes the records of processes to this folder instead.
+    #[must_use]
+    pub(super) fn recording_in(self, records: Utf8PathBuf) -> Self {
+        Launcher { records, ..self }
+    }
+
     /// Passes the output of tests through to our own output instead of capturing it. With
     /// `has_backtraces`, our own environment decides on backtraces; otherwise there are none, as in
     /// a campaign.

@@ -6,6 +6,7 @@
 //! runs tests that fail in canonical order in a plain build as well.
 
 pub mod across;
+mod addresses;
 mod again;
 pub mod brittle;
 pub mod budget;
@@ -341,7 +342,13 @@ impl Campaign<'_> {
             return TestReport { cancelled: true, ..judged::not_run(suite, case) };
         }
         let seen = queue::attempt(|| {
-            let known = isolation::so_far(&case.name, &self.options[index], &test.runs);
+            // A test that only lacks runs at random addresses is judged without them.
+            let without = Available::default();
+            let judged = isolation::conclude(&case.name, &self.options[index], without, &test.runs);
+            let known = judged
+                .ok()
+                .filter(|judged| judged.conclusion == Conclusion::Stable)
+                .or_else(|| isolation::so_far(&case.name, &self.options[index], &test.runs));
             let report = self.report(index, &test.runs, known.as_ref());
             if let Some(known) = &known {
                 self.remember(&report.id, &test.runs, known);
@@ -373,12 +380,17 @@ impl Workload for Campaign<'_> {
             others: !is_world && brittle::has_others(suite, case),
             plain: self.plain.is_some(),
             files: !is_world,
+            addresses: !is_world && suite.binary.harness == Harness::Nondex,
         };
         isolation::conclude(&case.name, &self.options[test], available, runs)
     }
 
     fn fulfil(&self, needs: &[(usize, Need)], runs: &mut [Runs]) {
         match needs {
+            [(_, Need::Addresses), ..] => {
+                let tests: Vec<usize> = needs.iter().map(|(test, _)| *test).collect();
+                self.run_at_addresses(&tests, runs);
+            }
             [(_, Need::AfterOthers), ..] => {
                 let tests: Vec<usize> = needs.iter().map(|(test, _)| *test).collect();
                 self.run_after_others(&tests, runs);

@@ -1,5 +1,6 @@
 //! Runs of one test: together with other tests, alone, and in a plain build.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -8,6 +9,7 @@ use nondex_core::{Family, Outcome};
 use super::{ExternalFiles, Judgement, Reason};
 use crate::evidence::Evidence;
 use crate::missing::Spent;
+use crate::options::Options;
 use crate::order;
 use crate::plain::PlainBuild;
 use crate::run::Run;
@@ -23,6 +25,9 @@ pub struct Runs {
     pub plain: Option<PlainBuild>,
     /// File that the build script of its package wrote with other contents in the plain build.
     pub generated: Option<String>,
+    /// Whether its outcome varied at random addresses, where all tests of its binary ran in one
+    /// process, if that was tried.
+    pub varies_at_addresses: Option<bool>,
     /// Result after the other tests of its binary, if the test fails alone.
     pub after_others: Option<order::AfterOthers>,
     /// Effect of files that no process restores, if they may decide the outcome.
@@ -40,6 +45,7 @@ impl Runs {
             alone: Evidence::new(prune),
             plain: None,
             generated: None,
+            varies_at_addresses: None,
             after_others: None,
             files: None,
             is_shared,
@@ -50,6 +56,15 @@ impl Runs {
     pub fn spend(&mut self, spent: Spent) {
         self.together.spend(spent);
         self.alone.spend(spent);
+    }
+
+    /// Returns the options by which the test is judged. A test whose outcome varied at random
+    /// addresses uses something that nothing records.
+    pub(super) fn options<'o>(&self, options: &'o Options) -> Cow<'o, Options> {
+        match self.varies_at_addresses {
+            Some(true) => Cow::Owned(Options { is_unobserved: true, ..options.clone() }),
+            _ => Cow::Borrowed(options),
+        }
     }
 
     /// Returns the runs alone, or those together with other tests.

@@ -331,3 +331,44 @@ fn what_follows_alone_within_a_tenth_of_the_limit_follows_within_the_whole_limit
     }
     assert_eq!(conclusions, ["stable", "stable", "broken", "broken"]);
 }
+
+#[test]
+fn a_test_that_varies_together_with_others_at_random_addresses_is_run_there_often() {
+    let options = options();
+    let available = Available { addresses: true, ..Available::default() };
+    // One run in ten has another outcome at random addresses.
+    let changes = |spec: &RunSpec, number: usize| spec.is_natural() && number % 10 == 9;
+    for (passes, varies, runs, expected) in [
+        (true, false, 2, "stable"),
+        (true, true, 60, "ND"),
+        (false, false, 2, "broken"),
+        (false, true, 60, "ND"),
+    ] {
+        let mut made = Runs::new(true, false);
+        let judgement = loop {
+            match conclude("t", &options, available, &made) {
+                Ok(judgement) => break judgement,
+                Err(Need::Addresses) => made.varies_at_addresses = Some(varies),
+                Err(Need::Runs(missing)) => {
+                    for spec in missing.experiments {
+                        let run = run(passes != changes(&spec, made.count()), []);
+                        made.together.add(spec, run);
+                    }
+                }
+                Err(other) => panic!("{other:?}"),
+            }
+        };
+        assert_eq!(verdict(&judgement), expected);
+        assert!(made.count() >= runs, "{}", made.count());
+        assert_eq!(made.varies_at_addresses, Some(varies));
+    }
+    // A test that reads a clock has enough runs at random addresses anyway.
+    let mut timed = Runs::new(true, false);
+    while let Err(Need::Runs(missing)) = conclude("t", &options, available, &timed) {
+        for spec in missing.experiments {
+            timed.together.add(spec, Run { sources: vec![Source::Clock], ..run(true, []) });
+        }
+    }
+    assert_eq!(timed.varies_at_addresses, None);
+    assert!(conclude("t", &options, available, &timed).is_ok());
+}

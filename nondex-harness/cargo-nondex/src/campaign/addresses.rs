@@ -1,0 +1,102 @@
+//! Runs of all tests of a binary at random addresses, to find those that addresses decide.
+//!
+//! No choice and no source shows that a test depends on addresses, and each run of a test alone
+//! takes a process. So the tests that use nothing else that may vary run in one process, in one
+//! order, some times. A test whose outcome varies is then judged from [many runs
+//! alone](crate::judge::certainty); other tests of the process cannot be the reason for a verdict.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use super::Campaign;
+use super::launch::Launcher;
+use super::process::at_random_addresses;
+use crate::judge::Runs;
+use crate::project::TestCase;
+
+/// Number of processes for one test of a binary, and for many. A failure in one run in eight is
+/// found with a probability of 80 percent in the latter.
+const PROCESSES: [usize; 2] = [5, 12];
+
+/// Limit on the duration of all processes of one binary.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Tests that take longer than this share of the limit are left out.
+const LONGEST: Duration = Duration::from_millis(100);
+
+/// Time limit of each test. One that is reached is no evidence.
+const LIMIT: Duration = Duration::from_secs(2);
+
+/// Index of the directory for temporary files of these processes, which run one after the other.
+const PLACE: usize = 0;
+
+impl Campaign<'_> {
+    /// Runs these tests at random addresses, and records whose outcomes vary.
+    pub(super) fn run_at_addresses(&self, tests: &[usize], runs: &mut [Runs]) {
+        let mut by_binary: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for test in tests {
+            runs[*test].varies_at_addresses = Some(false);
+            let (suite, case) = self.tests[*test];
+            let clean = self.options[*test].clean_spec(&case.name);
+            let first = runs[*test].together.of(&clean).first();
+            if first.is_some_and(|run| run.took < LONGEST) {
+                by_binary.entry(&suite.binary.id).or_default().push(*test);
+            }
+        }
+        for tests in by_binary.values() {
+            for (test, outcomes) in tests.iter().zip(self.outcomes_at_addresses(tests)) {
+                runs[*test].varies_at_addresses = Some(varies(&outcomes));
+            }
+        }
+    }
+
+    /// Returns the outcomes of these tests of one binary in each process: whether the test passed,
+    /// as far as it has an outcome.
+    fn outcomes_at_addresses(&self, tests: &[usize]) -> Vec<Vec<bool>> {
+        let cases: Vec<&TestCase> = tests.iter().map(|test| self.tests[*test].1).collect();
+        let mut outcomes = vec![Vec::new(); tests.len()];
+        let Some(last) = tests.last() else { return outcomes };
+        let binary = &self.tests[*last].0.binary;
+        let spec = self.options[*last].natural_spec(&self.tests[*last].1.name);
+        let begin = Instant::now();
+        let [least, most] = PROCESSES;
+        // Nobody reads the records of failed runs.
+        let records = self.directory.join("addresses");
+        if std::fs::create_dir_all(&records).is_err() {
+            return outcomes;
+        }
+        let launcher = self.launcher.clone().recording_in(records.clone());
+        for _ in 0..most.min(least + tests.len()) {
+            let is_over = begin.elapsed() > PATIENCE || self.budget.left() == Some(Duration::ZERO);
+            if is_over || self.stop.is_set() {
+                break;
+            }
+            let made = Launcher::with_fresh(PLACE, |folder| {
+                at_random_addresses(|| launcher.experiment(folder, &[LIMIT], binary, &cases, &spec))
+            });
+            for (outcomes, run) in outcomes.iter_mut().zip(made.into_iter().flatten()) {
+                if !run.is_missing && !run.ends_process() {
+                    outcomes.push(run.passed());
+                }
+            }
+        }
+        let _ = std::fs::remove_dir_all(&records);
+        outcomes
+    }
+}
+
+/// Returns whether two of these outcomes differ.
+fn varies(outcomes: &[bool]) -> bool {
+    outcomes.windows(2).any(|two| two[0] != two[1])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_test_varies_if_it_has_both_outcomes() {
+        assert!(!varies(&[]) && !varies(&[true, true]) && !varies(&[false, false]));
+        assert!(varies(&[true, true, false]));
+    }
+}
