@@ -16,7 +16,7 @@ mod runs;
 
 use std::time::Duration;
 
-use nondex_core::Outcome;
+use nondex_core::{Failure, Outcome};
 
 pub use self::runs::Runs;
 use super::certainty;
@@ -205,13 +205,11 @@ pub fn conclude(
             return Ok(Judgement { conclusion, ..here });
         }
         let by_seeds = by_further_seeds(test, options, runs).map_err(Need::Runs)?;
-        // A confirmed delay decides the outcome, even if the plain build may also fail for another
-        // reason. A finer clock under this tool could hide a failure that the plain build shows.
-        let is_confirmed = matches!(
+        let is_decided = matches!(
             &here.conclusion,
-            Conclusion::Dependent(found) if found.culprits.confirmed && !found.has_clock()
+            Conclusion::Dependent(found) if decide(found, question, runs)
         );
-        let conclusion = if is_confirmed { here.conclusion.clone() } else { compared };
+        let conclusion = if is_decided { here.conclusion.clone() } else { compared };
         by_seeds.unwrap_or(Judgement { conclusion, ..here })
     } else {
         Judgement { conclusion: compared, ..here }
@@ -222,6 +220,22 @@ pub fn conclude(
         Some(need) => Err(need),
         None => Ok(judgement),
     }
+}
+
+/// Returns whether the found choices decide the outcome of a test that fails in a plain build, too.
+///
+/// A confirmed delay does, even if the plain build may also fail for another reason. A clock that
+/// shows one time twice does if the plain build fails at the same line. At another line, a finer
+/// clock under this tool may hide what the plain build shows.
+fn decide(found: &Dependence, question: Question<'_>, runs: &Runs) -> bool {
+    if !found.has_clock() {
+        return found.culprits.confirmed;
+    }
+    let line = |failure: &Failure| Some((failure.file.clone()?, failure.line?));
+    let plain = runs.plain_failure.as_ref().and_then(line);
+    let failing = question.evidence.of(&found.spec).iter();
+    let mut lines = failing.filter_map(|run| run.failure.as_ref()).map(line);
+    plain.is_some() && lines.any(|line| line == plain)
 }
 
 /// Requests runs in a plain build of a test with these runs.

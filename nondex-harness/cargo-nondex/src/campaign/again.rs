@@ -74,10 +74,11 @@ impl Campaign<'_> {
             for (test, need) in decisive.into_iter().chain(others) {
                 let Need::Plain { limit, obstacle, is_decisive } = need else { continue };
                 let (suite, case) = self.tests[*test];
-                let compared = match obstacle {
-                    Some(reason) => PlainBuild::Not((*reason).to_owned()),
+                let (compared, failure) = match obstacle {
+                    Some(reason) => (PlainBuild::Not((*reason).to_owned()), None),
                     None => comparison.compare(suite, case, *limit, *is_decisive),
                 };
+                runs[*test].plain_failure = failure;
                 runs[*test].generated = comparison.generated(suite, case);
                 self.launcher.note(WrittenPaths::add_plain);
                 let is_known = obstacle.is_some() || matches!(compared, PlainBuild::Runs(_));

@@ -4,7 +4,7 @@
 use std::cell::OnceCell;
 use std::time::{Duration, Instant};
 
-use nondex_core::Outcome;
+use nondex_core::{Failure, Outcome};
 
 use super::budget::Budget;
 use super::ended;
@@ -66,7 +66,8 @@ impl<'a> Comparison<'a> {
         Comparison { builder, built: OnceCell::new(), budget, stop }
     }
 
-    /// Runs the test `case` of `suite` in the plain build. When the budget is spent, only a test
+    /// Runs the test `case` of `suite` in the plain build, and returns the reason for its first
+    /// failure, too. When the budget is spent, only a test
     /// that cannot be judged without it (`is_decisive`) is run, and less often.
     pub(super) fn compare(
         &self,
@@ -74,12 +75,14 @@ impl<'a> Comparison<'a> {
         case: &TestCase,
         timeout: Duration,
         is_decisive: bool,
-    ) -> PlainBuild {
+    ) -> (PlainBuild, Option<Failure>) {
         if self.is_spent() && !is_decisive {
-            return PlainBuild::Not(SPENT.to_owned());
+            return (PlainBuild::Not(SPENT.to_owned()), None);
         }
-        let compared = self.try_compare(suite, case, timeout, is_decisive);
-        compared.map_or_else(PlainBuild::Not, PlainBuild::Runs)
+        match self.try_compare(suite, case, timeout, is_decisive) {
+            Ok((runs, failure)) => (PlainBuild::Runs(runs), failure),
+            Err(reason) => (PlainBuild::Not(reason), None),
+        }
     }
 
     /// Returns whether the campaign's budget for these runs is spent.
@@ -123,13 +126,14 @@ impl<'a> Comparison<'a> {
         case: &TestCase,
         timeout: Duration,
         is_decisive: bool,
-    ) -> Result<[u64; 2], String> {
+    ) -> Result<([u64; 2], Option<Failure>), String> {
         let (binary, test) = self.find(suite, case)?;
         let [mut failures, mut runs] = [0, 0];
         let mut took = Duration::ZERO;
+        let mut failure = None;
         loop {
             let begin = Instant::now();
-            let (outcome, _) = once(binary, test, timeout, self.stop)?;
+            let (outcome, output) = once(binary, test, timeout, self.stop)?;
             let run = begin.elapsed();
             took += run;
             if let Some(budget) = self.budget {
@@ -137,6 +141,9 @@ impl<'a> Comparison<'a> {
             }
             runs += 1;
             failures += u64::from(!outcome.passed());
+            if !outcome.passed() && failure.is_none() {
+                failure = Some(ended::explain(test, &outcome, &output, timeout));
+            }
             // Each further run would take the whole time limit, too.
             if outcome == Outcome::TimedOut && failures == runs {
                 break;
@@ -156,7 +163,7 @@ impl<'a> Comparison<'a> {
                 break;
             }
         }
-        Ok([failures, runs])
+        Ok(([failures, runs], failure))
     }
 }
 
@@ -185,7 +192,7 @@ pub fn compare_broken(
         for test in tests {
             if let Some((suite, case)) = cases.get(&test.id) {
                 let timeout = options.of(&test.id).timeout;
-                let found = comparison.compare(suite, case, timeout, true);
+                let (found, _) = comparison.compare(suite, case, timeout, true);
                 let generated = comparison.generated(suite, case);
                 plain::compared(test, &found, generated.as_deref(), &options.workspace_root);
             }

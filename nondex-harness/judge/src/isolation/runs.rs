@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use nondex_core::{Family, Outcome};
+use nondex_core::{Failure, Family, Outcome};
 
 use super::{ExternalFiles, Judgement, Reason};
 use crate::evidence::Evidence;
@@ -23,6 +23,8 @@ pub struct Runs {
     pub alone: Evidence,
     /// Runs in a plain build, if the test was compared with one.
     pub plain: Option<PlainBuild>,
+    /// Reason for the first failure in a plain build.
+    pub plain_failure: Option<Failure>,
     /// File that the build script of its package wrote with other contents in the plain build.
     pub generated: Option<String>,
     /// Whether its outcome varied at random addresses, where all tests of its binary ran in one
@@ -44,6 +46,7 @@ impl Runs {
             together: Evidence::new(prune),
             alone: Evidence::new(prune),
             plain: None,
+            plain_failure: None,
             generated: None,
             varies_at_addresses: None,
             after_others: None,

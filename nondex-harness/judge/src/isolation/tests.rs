@@ -1,9 +1,10 @@
 //! Tests of judgements about tests that others may have disturbed.
 
 use crate::question::Question;
-use nondex_core::{Level, RunSpec, Source};
+use nondex_core::{Family, Level, Model, RunSpec, Site, Source, model};
 
 use super::*;
+use crate::culprit::{Culprits, Group};
 use crate::missing::Spent;
 use crate::order;
 use crate::plain::PlainBuild;
@@ -371,4 +372,40 @@ fn a_test_that_varies_together_with_others_at_random_addresses_is_run_there_ofte
     }
     assert_eq!(timed.varies_at_addresses, None);
     assert!(conclude("t", &options, available, &timed).is_ok());
+}
+
+#[test]
+fn a_clock_that_shows_one_time_twice_decides_if_a_plain_build_fails_at_the_same_line() {
+    let options = options();
+    let spec = options.seed_spec("t", Level::One, 2);
+    let at = |line| Failure { file: Some("src/lib.rs".to_owned()), line, ..Failure::default() };
+    let decided = |by: &Model, confirmed: bool, plain: Option<Failure>| {
+        let site = Site {
+            api: by.api.into(),
+            family: Family::Time,
+            file: "src/lib.rs".into(),
+            line: 1,
+            column: 1,
+        };
+        let groups = vec![Group { sites: vec![site], ..Group::default() }];
+        let culprits = Culprits { groups, confirmed, ..Culprits::default() };
+        let found = Dependence { passes_clean: true, spec: spec.clone(), culprits, is_cut: false };
+        let mut runs = Runs::new(true, false);
+        let failing = Run { failure: Some(at(Some(7))), ..run(false, []) };
+        runs.together.add(spec.clone(), failing);
+        runs.plain_failure = plain;
+        decide(&found, Question::new("t", &options, &runs.together), &runs)
+    };
+    for confirmed in [false, true] {
+        for (plain, expected) in [
+            (Some(at(Some(7))), true),
+            (Some(at(Some(8))), false),
+            (Some(Failure::default()), false),
+            (None, false),
+        ] {
+            assert_eq!(decided(&model::SYSTEM_TIME_NOW, confirmed, plain.clone()), expected);
+            // A delay of a confirmed length decides, whatever else happens.
+            assert_eq!(decided(&model::SYSTEM_TIME_ELAPSED, confirmed, plain), confirmed);
+        }
+    }
 }

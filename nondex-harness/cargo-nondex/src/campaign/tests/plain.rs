@@ -25,12 +25,9 @@ fn when_the_budget_is_spent_only_what_is_decisive_runs_in_a_plain_build() {
     let builder = Built(project.suite.clone());
     let compare = |budget, test: usize, is_decisive| {
         let case = &project.suite.tests[test];
-        Comparison::new(&builder, Some(budget), &stop).compare(
-            &project.suite,
-            case,
-            Duration::from_secs(30),
-            is_decisive,
-        )
+        let comparison = Comparison::new(&builder, Some(budget), &stop);
+        let limit = Duration::from_secs(30);
+        comparison.compare(&project.suite, case, limit, is_decisive).0
     };
     for test in [0, 1] {
         assert!(matches!(compare(&spent, test, false), PlainBuild::Not(reason)
