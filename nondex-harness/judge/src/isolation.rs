@@ -30,6 +30,7 @@ use super::patience::{of_real_time, once_hung, once_more, patiently};
 use super::plain;
 use super::plan;
 use super::question::Question;
+use super::run::Run;
 use super::threads;
 use super::verdict::Fact;
 
@@ -183,10 +184,19 @@ pub fn conclude(
         return Err(Need::Addresses);
     }
     let by_itself = judgement.conclusion.or_explained(evidence, options);
-    if available.others && runs.after_others.is_none() && by_itself == Conclusion::Broken {
+    let fails_only_alone = !judgement.from_alone && fails_only_alone(&by_itself, question, runs);
+    let may_need_others = by_itself == Conclusion::Broken || fails_only_alone;
+    if available.others && runs.after_others.is_none() && may_need_others {
         return Err(Need::AfterOthers);
     }
-    let conclusion = by_itself.after_others(question.clean_spec(), runs.after_others.as_ref());
+    let after_others = runs.after_others.as_ref();
+    if fails_only_alone {
+        let conclusion = Conclusion::Broken.after_others(question.clean_spec(), after_others);
+        if matches!(conclusion, Conclusion::OrderDependent(_)) {
+            return Ok(Judgement { conclusion, from_alone: true, ..judgement });
+        }
+    }
+    let conclusion = by_itself.after_others(question.clean_spec(), after_others);
     let from_alone = judgement.from_alone;
     let measured = |missing| Need::Runs(Missing { alone: from_alone, ..missing });
     if matches!(&conclusion, Conclusion::NonDeterministic { spec } if spec.is_natural()) {
@@ -220,6 +230,16 @@ pub fn conclude(
         Some(need) => Err(need),
         None => Ok(judgement),
     }
+}
+
+/// Returns whether a test that seems to fail by chance failed in each clean run alone, and passed
+/// while other tests ran. It may need what one of them leaves.
+fn fails_only_alone(conclusion: &Conclusion, question: Question<'_>, runs: &Runs) -> bool {
+    let alone = runs.alone.of(&question.clean_spec());
+    matches!(conclusion, Conclusion::NonDeterministic { .. })
+        && !alone.is_empty()
+        && alone.iter().all(|run| !run.passed())
+        && question.clean().iter().any(Run::passed)
 }
 
 /// Returns whether the found choices decide the outcome of a test that fails in a plain build, too.

@@ -36,7 +36,9 @@ impl Campaign<'_> {
             let clean = |case: &TestCase| {
                 let test = position(case)?;
                 let spec = self.options[test].clean_spec(&case.name);
-                runs[test].together.of(&spec).first().cloned()
+                // While other tests ran, it may have passed because of what they left.
+                let alone = runs[test].alone.of(&spec).first();
+                alone.or_else(|| runs[test].together.of(&spec).first()).cloned()
             };
             let hangs = |case: &TestCase| position(case).is_some_and(|test| runs[test].hang());
             let options = self.options[tests[0]].with_real_threads();

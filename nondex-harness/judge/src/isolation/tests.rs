@@ -205,21 +205,51 @@ fn the_figures_of_both_kinds_of_runs_are_given() {
     );
 }
 
+/// Returns the result of a test that needs another one, or that also passes alone.
+fn after_other(passes_alone: bool) -> order::AfterOthers {
+    order::AfterOthers {
+        conclusion: order::OrderConclusion::Dependent(order::OrderDependence {
+            passes_alone,
+            sets: vec![vec![1]],
+            cleaners: Vec::new(),
+            is_complete: true,
+        }),
+        names: ["t".to_owned(), "other".to_owned()].into(),
+        is_paired: true,
+        processes: 3,
+    }
+}
+
+#[test]
+fn a_test_that_passes_only_while_others_run_is_tried_after_them() {
+    // The other test wrote a file during the second run, for which this one waits.
+    let waits = |_: &RunSpec, alone: bool, number: usize| Run {
+        sources: vec![Source::Clock],
+        ..run(!alone && number == 1, [])
+    };
+    let (judgement, mut runs) = simulate(waits, true);
+    assert_eq!(verdict(&judgement), "ND");
+    let available = Available { others: true, ..Available::default() };
+    let judged = |runs: &Runs| conclude("t", &options(), available, runs);
+    assert_eq!(judged(&runs), Err(Need::AfterOthers));
+    for (after, is_order) in [
+        (after_other(false), true),
+        (after_other(true), false),
+        (order::AfterOthers::unknown(), false),
+    ] {
+        runs.after_others = Some(after);
+        let judgement = judged(&runs).unwrap();
+        assert_eq!(matches!(judgement.conclusion, Conclusion::OrderDependent(_)), is_order);
+        assert_eq!(judgement.from_alone, is_order);
+        assert_eq!(verdict(&judgement) == "ND", !is_order);
+    }
+}
+
 #[test]
 fn a_test_that_fails_alone_is_no_victim_of_others_behind_which_it_fails() {
     for (passes_alone, is_order) in [(true, false), (false, true)] {
         let (_, mut runs) = simulate(|_, _, _| run(false, []), false);
-        runs.after_others = Some(order::AfterOthers {
-            conclusion: order::OrderConclusion::Dependent(order::OrderDependence {
-                passes_alone,
-                sets: vec![vec![1]],
-                cleaners: Vec::new(),
-                is_complete: true,
-            }),
-            names: ["t".to_owned(), "other".to_owned()].into(),
-            is_paired: true,
-            processes: 3,
-        });
+        runs.after_others = Some(after_other(passes_alone));
         let found = conclude("t", &options(), Available::default(), &runs).unwrap().conclusion;
         assert_eq!(matches!(found, Conclusion::OrderDependent(_)), is_order);
         // Then a plain build decides.
