@@ -106,6 +106,22 @@ impl Culprits {
     pub fn sites(&self) -> impl Iterator<Item = &Site> {
         self.groups.iter().flat_map(|group| &group.sites)
     }
+
+    /// Adds to each group what a traced run with its choices under `spec` shows.
+    ///
+    /// # Errors
+    /// Returns the runs to make first.
+    pub(super) fn trace(&mut self, evidence: &Evidence, spec: &RunSpec) -> Result<(), Missing> {
+        let traced: Vec<RunSpec> =
+            self.groups.iter().map(|group| traced(evidence, spec, group)).collect();
+        for (group, answer) in self.groups.iter_mut().zip(evidence.answers(&traced)?) {
+            group.points = answer.run.points.to_vec();
+            group.steps.clone_from(&answer.run.steps);
+            group.schedule.clone_from(&answer.run.schedule);
+            group.failure.clone_from(&answer.run.failure);
+        }
+        Ok(())
+    }
 }
 
 /// Searches for the choices that change the outcome in a run of `spec`, which makes all of them.

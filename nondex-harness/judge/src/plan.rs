@@ -16,6 +16,7 @@ use super::certainty;
 use super::conclusion::{Conclusion, Dependence};
 use super::culprit;
 use super::deadlock;
+use super::drawn;
 use super::evidence::Evidence;
 use super::exhaustive::{Exploration, explore};
 use super::exploration::{answered_specs, survey};
@@ -33,7 +34,7 @@ const MAX_CANDIDATES: usize = 3;
 
 /// Number of runs of the failing spec, and of the clean one, that must agree before a test is
 /// reported to depend on choices.
-const REPETITIONS: usize = 5;
+pub(super) const REPETITIONS: usize = 5;
 
 /// Same number if no culprit was confirmed: then it is doubtful that a choice decides.
 const REPETITIONS_UNCONFIRMED: usize = 10;
@@ -88,7 +89,8 @@ fn by_choices(question: Question<'_>) -> Result<Conclusion, Missing> {
     }
     let clean = evidence.repeat(&clean_spec, question.clean_runs())?;
     if let Some(spec) = disagreeing(question) {
-        return Ok(non_deterministic(spec));
+        let found = drawn::explain(question)?;
+        return Ok(found.unwrap_or_else(|| non_deterministic(spec)));
     }
     let unchanged = if passes_clean { Conclusion::Stable } else { Conclusion::Broken };
     // Without a network, other dependences of the test cannot be seen.
@@ -162,7 +164,7 @@ fn weakest(question: Question<'_>, passes_clean: bool) -> Result<Reproduction, M
 }
 
 /// Searches for what decides the outcome of a test that `spec` changes.
-fn explained(
+pub(super) fn explained(
     question: Question<'_>,
     passes_clean: bool,
     spec: RunSpec,
@@ -194,14 +196,7 @@ fn explained(
             is_cut: false,
         })));
     }
-    let traced: Vec<RunSpec> =
-        culprits.groups.iter().map(|group| culprit::traced(evidence, &spec, group)).collect();
-    for (group, answer) in culprits.groups.iter_mut().zip(evidence.answers(&traced)?) {
-        group.points = answer.run.points.to_vec();
-        group.steps.clone_from(&answer.run.steps);
-        group.schedule.clone_from(&answer.run.schedule);
-        group.failure.clone_from(&answer.run.failure);
-    }
+    culprits.trace(evidence, &spec)?;
     Ok(Conclusion::Dependent(Box::new(Dependence { passes_clean, spec, culprits, is_cut: false })))
 }
 
