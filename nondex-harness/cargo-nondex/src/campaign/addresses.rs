@@ -6,12 +6,15 @@
 //! alone](crate::judge::certainty); other tests of the process cannot be the reason for a verdict.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::{Duration, Instant};
+
+use nondex_core::Family;
 
 use super::Campaign;
 use super::launch::Launcher;
 use super::process::at_random_addresses;
-use crate::judge::Runs;
+use crate::judge::{Run, Runs};
 use crate::project::TestCase;
 
 /// Number of processes for one test of a binary, and for many. A failure in one run in eight is
@@ -21,38 +24,40 @@ const PROCESSES: [usize; 2] = [5, 12];
 /// Limit on the duration of all processes of one binary.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Tests that take longer than this share of the limit are left out.
+/// Tests whose first run took longer are left out.
 const LONGEST: Duration = Duration::from_millis(100);
 
 /// Time limit of each test. One that is reached is no evidence.
 const LIMIT: Duration = Duration::from_secs(2);
 
-/// Index of the directory for temporary files of these processes, which run one after the other.
+/// Index of the folder for temporary files of these processes, which run one after the other.
 const PLACE: usize = 0;
 
 impl Campaign<'_> {
     /// Runs these tests at random addresses, and records whose outcomes vary.
     pub(super) fn run_at_addresses(&self, tests: &[usize], runs: &mut [Runs]) {
-        let mut by_binary: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        // Tests of each binary. Those that draw random bytes run apart, with fresh folders.
+        let mut groups: BTreeMap<(&str, bool), Vec<usize>> = BTreeMap::new();
         for test in tests {
             runs[*test].varies_at_addresses = Some(false);
             let (suite, case) = self.tests[*test];
             let clean = self.options[*test].clean_spec(&case.name);
             let first = runs[*test].together.of(&clean).first();
-            if first.is_some_and(|run| run.took < LONGEST) {
-                by_binary.entry(&suite.binary.id).or_default().push(*test);
+            if let Some(first) = first.filter(|run| run.took < LONGEST) {
+                groups.entry((&suite.binary.id, draws(first))).or_default().push(*test);
             }
         }
-        for tests in by_binary.values() {
-            for (test, outcomes) in tests.iter().zip(self.outcomes_at_addresses(tests)) {
+        for ((_, draws), tests) in &groups {
+            for (test, outcomes) in tests.iter().zip(self.outcomes_at_addresses(tests, *draws)) {
                 runs[*test].varies_at_addresses = Some(varies(&outcomes));
             }
         }
     }
 
     /// Returns the outcomes of these tests of one binary in each process: whether the test passed,
-    /// as far as it has an outcome.
-    fn outcomes_at_addresses(&self, tests: &[usize]) -> Vec<Vec<bool>> {
+    /// as far as it has an outcome. Each process `is_fresh` if it gets an empty folder for temporary
+    /// files.
+    fn outcomes_at_addresses(&self, tests: &[usize], is_fresh: bool) -> Vec<Vec<bool>> {
         let cases: Vec<&TestCase> = tests.iter().map(|test| self.tests[*test].1).collect();
         let mut outcomes = vec![Vec::new(); tests.len()];
         let Some(last) = tests.last() else { return outcomes };
@@ -71,9 +76,10 @@ impl Campaign<'_> {
             if is_over || self.stop.is_set() {
                 break;
             }
-            let made = Launcher::with_fresh(PLACE, |folder| {
+            let run = |folder: Option<&Path>| {
                 at_random_addresses(|| launcher.experiment(folder, &[LIMIT], binary, &cases, &spec))
-            });
+            };
+            let made = if is_fresh { Launcher::with_fresh(PLACE, run) } else { run(None) };
             for (outcomes, run) in outcomes.iter_mut().zip(made.into_iter().flatten()) {
                 if !run.is_missing && !run.ends_process() {
                     outcomes.push(run.passed());
@@ -83,6 +89,13 @@ impl Campaign<'_> {
         let _ = std::fs::remove_dir_all(&records);
         outcomes
     }
+}
+
+/// Returns whether a run drew random values. They are the same in each run, so names of files that
+/// a test makes from them are, too.
+fn draws(run: &Run) -> bool {
+    let mut families = run.points.iter().map(|point| point.site.family);
+    families.any(|family| matches!(family, Family::Entropy | Family::HashKeys))
 }
 
 /// Returns whether two of these outcomes differ.
