@@ -3,8 +3,8 @@
 //! A program may replace std's allocator and C's `malloc`, for example by one that locks a mutex
 //! and reads a clock. Either would call interposed functions, so those functions must use neither.
 //! The arena maps regions of nearly 4 MiB on demand. The first one is mapped before `main`, because
-//! a test may limit further mappings. A region is divided into blocks whose sizes are powers of two,
-//! and freed blocks go to a free list of their size. Larger blocks are separate mappings.
+//! a test may limit further mappings. A region is divided into blocks whose sizes are powers of
+//! two, and freed blocks go to a free list of their size. Larger blocks are separate mappings.
 //!
 //! The arena may be used in a signal handler and after `fork`: see [`fork_lock`](crate::fork_lock).
 //! A handler that interrupts the arena itself gets a separate mapping.

@@ -41,7 +41,6 @@ mod page {
     use std::ptr;
     use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
-    use crate::context;
     use crate::pages::{self, PAGE};
 
     unsafe extern "C" {
@@ -87,8 +86,6 @@ mod page {
         pub(super) fn number_of_system(&self) -> u32 {
             match self.of_system.load(Ordering::Relaxed) {
                 0 => {
-                    // In a forked child, this call would count as one of the test.
-                    let _pause = context::pause();
                     let number = std::process::id();
                     self.of_system.store(number, Ordering::Relaxed);
                     number

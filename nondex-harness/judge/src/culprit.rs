@@ -111,7 +111,7 @@ impl Culprits {
     ///
     /// # Errors
     /// Returns the runs to make first.
-    pub(super) fn trace(&mut self, evidence: &Evidence, spec: &RunSpec) -> Result<(), Missing> {
+    pub(crate) fn trace(&mut self, evidence: &Evidence, spec: &RunSpec) -> Result<(), Missing> {
         let traced: Vec<RunSpec> =
             self.groups.iter().map(|group| traced(evidence, spec, group)).collect();
         for (group, answer) in self.groups.iter_mut().zip(evidence.answers(&traced)?) {

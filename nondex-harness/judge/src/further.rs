@@ -25,7 +25,7 @@ use super::timing::is_timing;
 const SEEDS: usize = 100;
 
 /// Returns the further seeds.
-pub(super) fn seeds(options: &Options) -> impl Iterator<Item = u64> {
+pub(crate) fn seeds(options: &Options) -> impl Iterator<Item = u64> {
     let number = SEEDS.saturating_sub(options.seeds.len());
     (0..).filter(|seed| !options.seeds.contains(seed)).take(number)
 }
@@ -38,7 +38,7 @@ pub fn first_untried(options: &Options) -> u64 {
 }
 
 /// Returns whether a run drew random bytes.
-pub(super) fn draws_bytes(run: &Run) -> bool {
+pub(crate) fn draws_bytes(run: &Run) -> bool {
     run.points.iter().map(|point| &point.site).any(|site| site.api == model::GETRANDOM.api)
 }
 

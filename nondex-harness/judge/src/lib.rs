@@ -34,7 +34,6 @@ pub mod clock_start;
 pub mod conclusion;
 pub mod culprit;
 pub mod deadlock;
-mod drawn;
 pub mod ending;
 pub mod equivalence;
 pub mod evidence;

@@ -10,13 +10,14 @@
 //! A test that fails in every clean run but passes reproducibly under some seed depends on a choice
 //! as well. Everything above holds for it with pass and fail exchanged.
 
+mod drawn;
+
 use nondex_core::{Level, Outcome, RunSpec};
 
 use super::certainty;
 use super::conclusion::{Conclusion, Dependence};
 use super::culprit;
 use super::deadlock;
-use super::drawn;
 use super::evidence::Evidence;
 use super::exhaustive::{Exploration, explore};
 use super::exploration::{answered_specs, survey};
@@ -34,7 +35,7 @@ const MAX_CANDIDATES: usize = 3;
 
 /// Number of runs of the failing spec, and of the clean one, that must agree before a test is
 /// reported to depend on choices.
-pub(super) const REPETITIONS: usize = 5;
+const REPETITIONS: usize = 5;
 
 /// Same number if no culprit was confirmed: then it is doubtful that a choice decides.
 const REPETITIONS_UNCONFIRMED: usize = 10;
@@ -164,7 +165,7 @@ fn weakest(question: Question<'_>, passes_clean: bool) -> Result<Reproduction, M
 }
 
 /// Searches for what decides the outcome of a test that `spec` changes.
-pub(super) fn explained(
+fn explained(
     question: Question<'_>,
     passes_clean: bool,
     spec: RunSpec,

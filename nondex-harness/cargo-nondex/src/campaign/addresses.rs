@@ -55,8 +55,8 @@ impl Campaign<'_> {
     }
 
     /// Returns the outcomes of these tests of one binary in each process: whether the test passed,
-    /// as far as it has an outcome. Each process `is_fresh` if it gets an empty folder for temporary
-    /// files.
+    /// as far as it has an outcome. Each process `is_fresh` if it gets an empty folder for
+    /// temporary files.
     fn outcomes_at_addresses(&self, tests: &[usize], is_fresh: bool) -> Vec<Vec<bool>> {
         let cases: Vec<&TestCase> = tests.iter().map(|test| self.tests[*test].1).collect();
         let mut outcomes = vec![Vec::new(); tests.len()];

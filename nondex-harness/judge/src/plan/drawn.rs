@@ -6,13 +6,13 @@
 
 use nondex_core::{Level, RunSpec, model};
 
-use super::conclusion::{Conclusion, Dependence};
-use super::culprit::{Culprits, Group};
-use super::further;
-use super::missing::Missing;
-use super::plan::{self, REPETITIONS};
-use super::question::Question;
-use super::run::Run;
+use super::{REPETITIONS, explained};
+use crate::conclusion::{Conclusion, Dependence};
+use crate::culprit::{Culprits, Group};
+use crate::further;
+use crate::missing::Missing;
+use crate::question::Question;
+use crate::run::Run;
 
 /// Numbers of seeds that are tried, one after the other, until two have different outcomes. A test
 /// that fails in one run in ten does so under one of the larger number with a probability of 95
@@ -36,7 +36,7 @@ pub(super) fn explain(question: Question<'_>) -> Result<Option<Conclusion>, Miss
         // Clean runs have fixed addresses, too.
         let Some(first) = question.clean().first() else { return Ok(None) };
         let changing = if first.passed() { failing } else { passing };
-        let conclusion = plan::explained(question, first.passed(), changing)?;
+        let conclusion = explained(question, first.passed(), changing)?;
         let is_confirmed =
             matches!(&conclusion, Conclusion::Dependent(found) if found.culprits.confirmed);
         return Ok(is_confirmed.then_some(conclusion));
