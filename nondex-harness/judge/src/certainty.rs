@@ -78,7 +78,7 @@ pub fn samples(evidence: &Evidence) -> usize {
 pub(super) fn is_confirmed(question: Question<'_>) -> Result<bool, Missing> {
     let confirmed = confirm(question);
     // A test that failed once is judged independent of the budget.
-    if was_seen_to_fail(question.evidence) {
+    if was_seen_to_fail(question.evidence) || question.options.varies_at_addresses {
         return confirmed;
     }
     Ok(question

@@ -65,7 +65,11 @@ impl Runs {
     /// addresses uses something that nothing records.
     pub(super) fn options<'o>(&self, options: &'o Options) -> Cow<'o, Options> {
         match self.varies_at_addresses {
-            Some(true) => Cow::Owned(Options { is_unobserved: true, ..options.clone() }),
+            Some(true) => Cow::Owned(Options {
+                is_unobserved: true,
+                varies_at_addresses: true,
+                ..options.clone()
+            }),
             _ => Cow::Borrowed(options),
         }
     }

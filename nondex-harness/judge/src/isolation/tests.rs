@@ -376,6 +376,7 @@ fn a_test_that_varies_together_with_others_at_random_addresses_is_run_there_ofte
         (false, true, 60, "ND"),
     ] {
         let mut made = Runs::new(true, false);
+        made.spend(Spent { exploring: true, ..Spent::default() });
         let judgement = loop {
             match conclude("t", &options, available, &made) {
                 Ok(judgement) => break judgement,
