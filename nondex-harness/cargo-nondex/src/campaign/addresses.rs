@@ -17,9 +17,12 @@ use super::process::at_random_addresses;
 use crate::judge::{Run, Runs};
 use crate::project::TestCase;
 
-/// Number of processes for one test of a binary, and for many. A failure in one run in eight is
-/// found with a probability of 80 percent in the latter.
-const PROCESSES: [usize; 2] = [5, 12];
+/// Least and largest number of processes. A failure in one run in eight is found with probabilities
+/// of 55 and 80 percent, one in every other run with 97 and more than 99.9.
+const PROCESSES: [usize; 2] = [6, 12];
+
+/// Number of tests that run in all processes of a binary, if the least number is enough for that.
+const TESTS: usize = 1200;
 
 /// Limit on the duration of all processes of one binary.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -65,13 +68,15 @@ impl Campaign<'_> {
         let spec = self.options[*last].natural_spec(&self.tests[*last].1.name);
         let begin = Instant::now();
         let [least, most] = PROCESSES;
+        // One test, or each of very many, is tried less often.
+        let processes = most.min(least + tests.len() - 1).min(least.max(TESTS / tests.len()));
         // Nobody reads the records of failed runs.
         let records = self.directory.join("addresses");
         if std::fs::create_dir_all(&records).is_err() {
             return outcomes;
         }
         let launcher = self.launcher.clone().recording_in(records.clone());
-        for _ in 0..most.min(least + tests.len()) {
+        for _ in 0..processes {
             // The budget does not count: seeds may have used it up, and these runs are few.
             if begin.elapsed() > PATIENCE || self.stop.is_set() {
                 break;
