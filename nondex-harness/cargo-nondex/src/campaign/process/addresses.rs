@@ -1,7 +1,18 @@
 //! Address-space randomisation of started processes.
 
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 #[cfg(target_os = "linux")]
 use nix::sys::personality::{self, Persona};
+
+thread_local! {
+    /// Whether this thread is to start processes with random addresses.
+    static ARE_RANDOM: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether the system allows to switch randomisation off.
+static CAN_BE_OFF: AtomicBool = AtomicBool::new(false);
 
 /// Switches address-space randomisation off for processes that this thread, and threads it starts,
 /// will start. Returns whether it is off: the policy of a container may forbid the change.
@@ -21,30 +32,50 @@ fn disable_address_randomisation() -> bool {
 pub fn without_randomisation() -> Option<String> {
     let why = "address-space randomisation could not be switched off: tests whose outcome depends \
                on addresses are not repeatable";
-    (!disable_address_randomisation()).then(|| why.to_owned())
+    let is_off = disable_address_randomisation();
+    CAN_BE_OFF.fetch_or(is_off, Ordering::Relaxed);
+    (!is_off).then(|| why.to_owned())
 }
 
-/// Returns whether processes that this thread starts have random addresses.
+/// Returns whether processes that this thread starts are to have random addresses. They may have
+/// them against our will, where the system does not allow to switch that off.
 pub(in crate::campaign) fn are_addresses_random() -> bool {
     #[cfg(target_os = "linux")]
-    {
-        personality::get().is_ok_and(|now| !now.contains(Persona::ADDR_NO_RANDOMIZE))
+    if CAN_BE_OFF.load(Ordering::Relaxed) {
+        // A thread inherits the setting of the one that starts it.
+        return personality::get().is_ok_and(|now| !now.contains(Persona::ADDR_NO_RANDOMIZE));
     }
-    #[cfg(not(target_os = "linux"))]
-    true
+    ARE_RANDOM.get()
 }
 
 /// Runs `action` with address-space randomisation on, as in plain runs. This applies to processes
 /// that the action starts from this thread. Afterwards, restores the thread's previous setting.
 pub fn at_random_addresses<T>(action: impl FnOnce() -> T) -> T {
+    let outer = ARE_RANDOM.replace(true);
     #[cfg(target_os = "linux")]
-    {
-        let before = personality::get();
-        let _ = before.and_then(|now| personality::set(now & !Persona::ADDR_NO_RANDOMIZE));
-        let result = action();
-        let _ = before.and_then(personality::set);
-        result
+    let before = personality::get();
+    #[cfg(target_os = "linux")]
+    let _ = before.and_then(|now| personality::set(now & !Persona::ADDR_NO_RANDOMIZE));
+    let result = action();
+    #[cfg(target_os = "linux")]
+    let _ = before.and_then(personality::set);
+    ARE_RANDOM.set(outer);
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_random_during_an_action_that_asks_for_it() {
+        let within = || {
+            at_random_addresses(|| ());
+            are_addresses_random()
+        };
+        // As far as the system allows it.
+        let _ = without_randomisation();
+        assert!(at_random_addresses(within));
+        assert!(!are_addresses_random());
     }
-    #[cfg(not(target_os = "linux"))]
-    action()
 }
