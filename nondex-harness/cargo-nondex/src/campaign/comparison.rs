@@ -66,9 +66,9 @@ impl<'a> Comparison<'a> {
         Comparison { builder, built: OnceCell::new(), budget, stop }
     }
 
-    /// Runs the test `case` of `suite` in the plain build, and returns the reason for its first
-    /// failure, too. When the budget is spent, only a test
-    /// that cannot be judged without it (`is_decisive`) is run, and less often.
+    /// Runs the test `case` of `suite` in the plain build. When the budget is spent, only a test
+    /// that cannot be judged without it (`is_decisive`) is run, and less often. Also returns the
+    /// reason for its first failure.
     pub(super) fn compare(
         &self,
         suite: &Suite,

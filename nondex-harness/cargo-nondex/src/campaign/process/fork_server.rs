@@ -20,7 +20,11 @@ use nondex_core::protocol::spec::{FORK_SERVER, ForkRequest};
 use super::leftover;
 use crate::locked::Locked;
 
-/// Time for a server to start, and to answer a request. It needs a few milliseconds.
+/// Time for a server to start, which takes a few milliseconds. A program that does not say that it
+/// is ready is none.
+const START: Duration = Duration::from_secs(2);
+
+/// Time for a server to answer a request. A process may have started if it does not.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Identity of everything that a process is started with, but for what a [`ForkRequest`] replaces:
@@ -79,7 +83,9 @@ impl ForkServer {
         // The command holds the server's end of the socket.
         drop(server);
         let mut socket = UnixStream::from(ours);
-        let is_ready = socket.set_read_timeout(Some(PATIENCE)).is_ok() && read(&mut socket).is_ok();
+        let is_ready = socket.set_read_timeout(Some(START)).is_ok()
+            && read(&mut socket).is_ok()
+            && socket.set_read_timeout(Some(PATIENCE)).is_ok();
         let server = ForkServer { socket: Mutex::new(Some(socket)), process };
         (is_ready && server.is_alone()).then_some(server)
     }
