@@ -25,7 +25,7 @@ const PROCESSES: [usize; 2] = [6, 12];
 const TESTS: usize = 1200;
 
 /// Limit on the duration of all processes of one binary.
-const PATIENCE: Duration = Duration::from_secs(5);
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Tests whose first run took longer are left out.
 const LONGEST: Duration = Duration::from_millis(100);
