@@ -1,7 +1,7 @@
 //! A program that has been loaded, and forks test processes instead of running a test itself.
 //!
 //! To load a program, with its libraries and their initialisers, often takes longer than its test.
-//! The driver therefore starts a test executable once with a spec that only says so. The process
+//! The driver therefore starts a test executable once with a spec that only asks for this. It
 //! waits on its standard input for requests, each with variables, arguments, and the descriptor of
 //! the output. It forks at each, and the fork continues as if it had just been loaded with those.
 //! The idea is that of the fork server of AFL: M. Zalewski, "Fuzzing random programs without
@@ -168,7 +168,7 @@ fn receive(buffer: &mut [u8]) -> Option<(c_int, ForkRequest<'_>)> {
 /// negative value in this process.
 ///
 /// libc's `fork` cannot choose the parent. In a process with one thread, which has registered no
-/// handlers, it tells the system two addresses besides: of the thread's number, and of its list of
+/// handlers, it also passes two addresses to the system: of the thread's number, and of its list of
 /// robust mutexes.
 ///
 /// # Safety
@@ -200,7 +200,7 @@ unsafe fn fork() -> c_int {
 }
 
 /// Gives a fork what a process has that the driver starts: a group, an empty input, the output, and
-/// random bytes of its own.
+/// other random bytes.
 fn begin(output: c_int) {
     let null = c"/dev/null".as_ptr().addr() as c_long;
     let flags = c_long::from(libc::O_RDONLY | libc::O_CLOEXEC);

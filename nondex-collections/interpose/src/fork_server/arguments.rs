@@ -18,7 +18,7 @@ pub(super) struct Arguments {
     list: List,
     count: usize,
     texts: Room,
-    /// What the system knows, if it says so.
+    /// Description by the system, if it can be read.
     memory: Option<Memory>,
 }
 
@@ -43,7 +43,7 @@ impl Arguments {
     }
 
     /// Replaces the arguments by others, each with NUL at its end, as far as there is room. Their
-    /// list then ends earlier than the number of arguments says; std looks at both.
+    /// list then ends before the number of arguments that `main` gets; std ends at either.
     ///
     /// # Safety
     /// Nobody else may use the arguments.
@@ -86,7 +86,7 @@ struct Memory {
 }
 
 impl Memory {
-    /// Reads what the system says about this process.
+    /// Reads the description of this process.
     fn read() -> Option<Self> {
         let mut buffer = [0; 1024];
         let memory = Self::parse(read_stat(&mut buffer)?)?;
@@ -119,7 +119,7 @@ impl Memory {
         (memory.env_end != 0).then_some(memory)
     }
 
-    /// Tells the system that the command line ends here, for `/proc`. On a system that does not
+    /// Ends the command line in `/proc` at this address. On a system that does not
     /// allow it, the command line ends with empty arguments.
     fn end_command_line(&self, end: usize) {
         let changed = Memory { arg_end: end as u64, ..self.clone() };

@@ -26,7 +26,15 @@ impl<'r> ForkRequest<'r> {
     /// Maximum number of arguments.
     pub const MAX_COUNT: usize = 16;
     /// Maximum length of a request in bytes.
-    pub const MAX_LENGTH: usize = 6144;
+    pub const MAX_LENGTH: usize = {
+        let (mut length, mut at) = (1 + Self::MAX_ARGUMENTS, 0);
+        while at < Self::VARIABLES.len() {
+            let (name, value) = Self::VARIABLES[at];
+            length += name.len() + 1 + value + 1;
+            at += 1;
+        }
+        length
+    };
 
     /// Returns the request as a message: the entries, an empty one, and the arguments. Returns
     /// `None` if a server has no room for it.
@@ -61,26 +69,31 @@ impl<'r> ForkRequest<'r> {
 mod tests {
     use super::*;
 
+    /// Returns values of all variables, the spec's with this many bytes more than fit.
+    fn variables(more: usize) -> String {
+        let [spec, temporary] = ForkRequest::VARIABLES;
+        let entry = |(name, length): (&str, usize)| format!("{name}={}\0", "x".repeat(length));
+        entry((spec.0, spec.1 + more)) + &entry(temporary)
+    }
+
     #[test]
     fn a_request_is_read_as_it_was_written_unless_it_is_too_long() {
-        let spec = |length: usize| format!("{SPEC_VARIABLE}={}\0", "x".repeat(length));
-        let (longest, longer) = (spec(4096), spec(4097));
-        let arguments = [0; ForkRequest::MAX_COUNT + 1];
+        let (longest, longer) = (variables(0), variables(1));
+        let mut arguments = [b'x'; ForkRequest::MAX_ARGUMENTS];
+        arguments[ForkRequest::MAX_ARGUMENTS - ForkRequest::MAX_COUNT..].fill(0);
         let usual = ForkRequest { variables: b"NONDEX_SPEC={}\0TMPDIR=/a=b\0", arguments: b"a\0" };
-        let largest = ForkRequest { variables: longest.as_bytes(), arguments: &arguments[1..] };
+        let largest = ForkRequest { variables: longest.as_bytes(), arguments: &arguments };
         for request in [usual, largest, ForkRequest { arguments: b"", ..usual }] {
-            let message = request.message().unwrap();
-            assert!(message.len() <= ForkRequest::MAX_LENGTH);
-            assert_eq!(ForkRequest::parse(&message), Some(request));
+            assert_eq!(ForkRequest::parse(&request.message().unwrap()), Some(request));
         }
+        assert_eq!(largest.message().unwrap().len(), ForkRequest::MAX_LENGTH);
         let variables: Vec<_> = usual.variables().collect();
         assert_eq!(variables, [(&b"NONDEX_SPEC"[..], &b"{}"[..]), (b"TMPDIR", b"/a=b")]);
-        let long = [b'x'; ForkRequest::MAX_ARGUMENTS + 1];
         for refused in [
             ForkRequest { variables: longer.as_bytes(), ..usual },
             ForkRequest { variables: b"OTHER=1\0", ..usual },
-            ForkRequest { arguments: &arguments, ..usual },
-            ForkRequest { arguments: &long, ..usual },
+            ForkRequest { arguments: &[0; ForkRequest::MAX_COUNT + 1], ..usual },
+            ForkRequest { arguments: &[b'x'; ForkRequest::MAX_ARGUMENTS + 1], ..usual },
         ] {
             assert_eq!(refused.message(), None);
         }

@@ -159,13 +159,13 @@ impl<'a> Processes<'a> {
     fn make(&self, missing: &MissingProcesses) -> Vec<Experiment> {
         let alone = missing.alone;
         let required = |plan: &ProcessPlan| self.required(plan.tests());
-        let make = || {
-            self.each(&missing.experiments, alone, required, |place, plan| match plan {
+        self.each(&missing.experiments, alone, required, |place, plan| {
+            let make = || match plan {
                 ProcessPlan::InOrder(order) => self.experiment(place, order, alone),
                 ProcessPlan::Forked(first, then) => self.forked(place, *first, then, alone),
-            })
-        };
-        if alone { at_random_addresses(make) } else { make() }
+            };
+            if alone { at_random_addresses(make) } else { make() }
+        })
     }
 
     /// Calls `one` with each item and its place, several concurrently unless `alone`. `required`

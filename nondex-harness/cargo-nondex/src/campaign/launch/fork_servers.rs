@@ -9,8 +9,8 @@ use crate::locked::Locked;
 /// Number of runs that start an executable before it becomes a server.
 const STARTED: u32 = 2;
 
-/// Maximum number of executables whose runs are counted, and so of servers. A server takes few
-/// pages of its own.
+/// Maximum number of executables whose runs are counted, and so of servers. A server shares most
+/// of its pages with its executable.
 const MAX_COUNTED: usize = 64;
 
 /// Fork servers of executables.
@@ -30,12 +30,13 @@ struct Counted {
 }
 
 impl ForkServers {
-    /// Returns the server for a process that `command` would start, if enough of them were started
-    /// before. Otherwise, counts the process.
+    /// Counts a process that `command` would start. Returns the server for it, if enough of them
+    /// were started before.
     pub(super) fn of(&self, command: &Command) -> Option<Arc<ForkServer>> {
         let id = StartId::of(command);
-        if let Some(server) = self.count(id)? {
-            return Some(server);
+        let (runs, server) = self.count(id);
+        if runs != STARTED + 1 {
+            return server;
         }
         // Other workers need not wait until it has started.
         let server = ForkServer::start(command).map(Arc::new);
@@ -46,19 +47,19 @@ impl ForkServers {
         server
     }
 
-    /// Counts a process. Returns the server for it, `Some(None)` if there should be one from now
-    /// on, or `None` if there is none.
-    fn count(&self, id: StartId) -> Option<Option<Arc<ForkServer>>> {
+    /// Counts a process. Returns the number of processes until now, and their server, if there is
+    /// one already.
+    fn count(&self, id: StartId) -> (u32, Option<Arc<ForkServer>>) {
         let mut counted = self.counted.locked();
         let place = counted.iter().position(|own| own.id == id);
         let new = || Counted { id, runs: 0, server: None };
         let mut own = place.map_or_else(new, |place| counted.remove(place));
         own.runs = own.runs.saturating_add(1);
-        let (is_due, server) = (own.runs == STARTED + 1, own.server.clone());
         if counted.len() == MAX_COUNTED {
             counted.remove(0);
         }
+        let found = (own.runs, own.server.clone());
         counted.push(own);
-        server.map(Some).or_else(|| is_due.then_some(None))
+        found
     }
 }

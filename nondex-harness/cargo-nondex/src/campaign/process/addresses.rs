@@ -1,7 +1,6 @@
 //! Address-space randomisation of started processes.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 #[cfg(target_os = "linux")]
 use nix::sys::personality::{self, Persona};
@@ -10,9 +9,6 @@ thread_local! {
     /// Whether this thread is to start processes with random addresses.
     static ARE_RANDOM: Cell<bool> = const { Cell::new(false) };
 }
-
-/// Whether the system allows to switch randomisation off.
-static CAN_BE_OFF: AtomicBool = AtomicBool::new(false);
 
 /// Switches address-space randomisation off for processes that this thread, and threads it starts,
 /// will start. Returns whether it is off: the policy of a container may forbid the change.
@@ -32,19 +28,12 @@ fn disable_address_randomisation() -> bool {
 pub fn without_randomisation() -> Option<String> {
     let why = "address-space randomisation could not be switched off: tests whose outcome depends \
                on addresses are not repeatable";
-    let is_off = disable_address_randomisation();
-    CAN_BE_OFF.fetch_or(is_off, Ordering::Relaxed);
-    (!is_off).then(|| why.to_owned())
+    (!disable_address_randomisation()).then(|| why.to_owned())
 }
 
-/// Returns whether processes that this thread starts are to have random addresses. They may have
-/// them against our will, where the system does not allow to switch that off.
+/// Returns whether this thread is to start processes at random addresses. Where the system does not
+/// allow to switch randomisation off, all processes have them.
 pub(in crate::campaign) fn are_addresses_random() -> bool {
-    #[cfg(target_os = "linux")]
-    if CAN_BE_OFF.load(Ordering::Relaxed) {
-        // A thread inherits the setting of the one that starts it.
-        return personality::get().is_ok_and(|now| !now.contains(Persona::ADDR_NO_RANDOMIZE));
-    }
     ARE_RANDOM.get()
 }
 
@@ -73,8 +62,6 @@ mod tests {
             at_random_addresses(|| ());
             are_addresses_random()
         };
-        // As far as the system allows it.
-        let _ = without_randomisation();
         assert!(at_random_addresses(within));
         assert!(!are_addresses_random());
     }

@@ -20,8 +20,8 @@ use nondex_core::protocol::spec::{FORK_SERVER, ForkRequest};
 use super::leftover;
 use crate::locked::Locked;
 
-/// Time for a server to start, which takes a few milliseconds. A program that does not say that it
-/// is ready is none.
+/// Time for a server to start, which takes a few milliseconds. A program that does not report that
+/// it is ready is none.
 const START: Duration = Duration::from_secs(2);
 
 /// Time for a server to answer a request. A process may have started if it does not.
