@@ -260,7 +260,7 @@ fn a_file_that_is_wrong_is_refused_with_its_place_and_what_was_expected() {
         ),
         (
             "[[profile.default.overrides]]\nfilter = 'all()'\ntimeout = 0\n",
-            "nondex.toml:3:11: `timeout = 0`: expected a number of seconds above 0",
+            "nondex.toml:3:11: `timeout = 0`: expected a time above 0",
         ),
         (
             "[[sanitise]]\nname = 'a'\nreason = 'b'\noperation = 'exce'\nerror = 'ENOENT'\n",

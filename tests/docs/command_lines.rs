@@ -164,7 +164,7 @@ fn every_default_in_parentheses_behind_an_option_is_its_default() {
     for page in Page::all() {
         for (start, _) in page.text.match_indices("` (") {
             let rest = &page.text[start + "` (".len()..];
-            // The number may have a unit.
+            // Both numbers may have a unit.
             let number = rest.split([')', ' ']).next().unwrap_or_default();
             let before = page.text[..start].rsplit('`').next().unwrap_or_default();
             let name = before.split(' ').next().unwrap_or_default();
@@ -172,7 +172,8 @@ fn every_default_in_parentheses_behind_an_option_is_its_default() {
                 continue;
             }
             let mut found = options.iter().filter(|option| option.name == name);
-            let is_default = found.any(|option| option.default.as_deref() == Some(number));
+            let is_number = |default: &str| default.trim_end_matches('s') == number;
+            let is_default = found.any(|option| option.default.as_deref().is_some_and(is_number));
             assert!(is_default, "{}: `{before}` ({number})", page.name);
             checked += 1;
         }

@@ -30,11 +30,7 @@ static COMMAND_LINES: &[Bad] = &[
         stderr: &["cannot be used with"],
     },
     Bad { args: &["--clean-runs", "0"], code: ExitCode::Usage, stderr: &["--clean-runs"] },
-    Bad {
-        args: &["--timeout", "0"],
-        code: ExitCode::Usage,
-        stderr: &["expected a number of seconds above 0"],
-    },
+    Bad { args: &["--timeout", "0"], code: ExitCode::Usage, stderr: &["expected a time above 0"] },
     Bad { args: &["--no-such-flag"], code: ExitCode::Usage, stderr: &["--no-such-flag"] },
     Bad { args: &["-E", "test(("], code: ExitCode::Usage, stderr: &["invalid filterset"] },
     Bad {

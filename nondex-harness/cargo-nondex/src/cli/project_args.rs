@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use super::build_args::BuildArgs;
 use super::seeds::Seeds;
 use super::test_filter::FilterArgs;
-use super::values::{positive, seconds};
+use super::values::{duration, positive};
 use crate::project::{self, Folders};
 
 /// Project, and selection of its tests.
@@ -144,8 +144,8 @@ pub struct ConfirmArgs {
     #[arg(allow_hyphen_values = true)]
     pub seeds: Option<Seeds>,
 
-    /// Time limit of one run of one test [default: 60]
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    /// Time limit of one run of one test [default: 60s]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
     pub timeout: Option<Duration>,
 
     /// Project and selection of tests.

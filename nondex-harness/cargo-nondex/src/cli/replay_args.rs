@@ -11,7 +11,7 @@ use nondex_core::{Level, NetworkMode, Schedule};
 use super::build_args::BuildArgs;
 use super::model_args::ModelArgs;
 use super::project_args::ExtractArgs;
-use super::values::{one_of, positive, seconds, whole};
+use super::values::{duration, one_of, positive, whole};
 
 /// Options of `cargo nondex replay`.
 #[derive(Args, Clone, Debug)]
@@ -106,7 +106,7 @@ pub struct ReplayArgs {
     pub runs: Option<NonZeroU32>,
 
     /// Time limit [default: that of the run that found it; none under a debugger]
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
     pub timeout: Option<Duration>,
 
     /// Selection of models.

@@ -9,7 +9,7 @@ use nondex_core::NetworkMode;
 use super::model_args::ModelArgs;
 use super::output_args::FileArgs;
 use super::project_args::ProjectArgs;
-use super::values::{Switch as _, factor, one_of, seconds};
+use super::values::{Switch as _, duration, factor, one_of};
 use crate::judge::options::DEFAULT_BUDGET_FACTOR;
 use crate::judge::{NetworkPolicy, SanitisedLimit};
 
@@ -18,12 +18,12 @@ use crate::judge::{NetworkPolicy, SanitisedLimit};
 #[command(next_help_heading = "Campaign options")]
 pub struct TestingArgs {
     /// Time limit of a run of one test; a process of several also gets the time they took alone
-    /// [default: 60]
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    /// [default: 60s]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
     pub timeout: Option<Duration>,
 
     /// How long all runs may take together: what is known by then is reported [default: no limit]
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
     pub max_time: Option<Duration>,
 
     /// Build the tests, and do not run them

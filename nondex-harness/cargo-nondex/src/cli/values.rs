@@ -75,13 +75,17 @@ pub(crate) fn drawn(text: &str) -> Result<Schedule, String> {
     }
 }
 
-/// Parses a positive number of seconds, with or without a fraction.
-pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
-    text.parse::<f64>()
-        .ok()
-        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
-        .filter(|duration| !duration.is_zero())
-        .ok_or_else(|| "expected a number of seconds above 0, such as `60` or `0.5`".to_owned())
+/// Parses a positive duration: seconds, with or without a fraction, or numbers with units, as in
+/// the configuration of nextest.
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+    let duration = match text.parse() {
+        Ok(seconds) => Duration::try_from_secs_f64(seconds).ok(),
+        Err(_) => humantime::parse_duration(text).ok(),
+    };
+    duration.filter(|duration| !duration.is_zero()).ok_or_else(|| {
+        "expected a time above 0, in seconds, such as `60` or `0.5`, or with units, such as `10m`"
+            .to_owned()
+    })
 }
 
 /// Parses a positive number, with or without a fraction.
@@ -151,10 +155,11 @@ mod tests {
     }
 
     #[test]
-    fn a_timeout_is_a_positive_number_of_seconds() {
-        assert_eq!(seconds("1.5"), Ok(Duration::from_millis(1500)));
-        for text in ["0", "-1", "NaN", "inf", "1e400", "1s", ""] {
-            assert!(seconds(text).is_err(), "{text}");
+    fn a_time_is_positive_and_in_seconds_or_with_units() {
+        assert_eq!(duration("1.5"), Ok(Duration::from_millis(1500)));
+        assert_eq!(duration("1h 30m"), Ok(Duration::from_secs(5400)));
+        for text in ["0", "-1", "NaN", "inf", "1e400", "0s", "10 minutos", "5x", ""] {
+            assert!(duration(text).is_err(), "{text}");
         }
     }
 

@@ -10,7 +10,7 @@ use nondex_core::{Level, NetworkMode, Schedule};
 use regex::Regex;
 use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 
-use crate::cli::values::{drawn, factor, positive, processors, seconds};
+use crate::cli::values::{drawn, duration, factor, positive, processors};
 use crate::cli::{Expression, Seeds};
 use crate::judge::SanitisedLimit;
 use crate::project::Mode;
@@ -52,7 +52,7 @@ read! {
     NonZeroU32: positive;
     // The number of parallel jobs.
     NonZeroUsize: processors;
-    Duration: seconds;
+    Duration: duration;
     f64: factor;
     Schedule: drawn;
     Regex: |text| Regex::new(text).map_err(message);

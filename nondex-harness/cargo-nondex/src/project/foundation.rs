@@ -92,7 +92,7 @@ pub fn metadata(plan: &BuildPlan, deps: bool) -> Result<Metadata> {
     let mut more = plan.lock_words();
     if deps {
         // Only packages of the compiled platforms: those of others need not be on this machine.
-        let host = Toolchain::in_dir(&plan.path(Utf8Path::new(".")))?.host;
+        let host = Toolchain::host_in(&plan.path(Utf8Path::new(".")))?;
         for target in plan.target.iter().chain([&host]) {
             more.extend(["--filter-platform".to_owned(), target.clone()]);
         }

@@ -1,6 +1,6 @@
 //! Rust toolchain that builds the project under test.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -35,18 +35,9 @@ impl Toolchain {
     /// Returns an error if rustc cannot be run there.
     pub fn in_dir(dir: &Utf8Path) -> Result<Self> {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-        let version = stdout(Command::new(&rustc).arg("-vV").current_dir(dir))?;
-        let host = version
-            .lines()
-            .find_map(|line| line.strip_prefix("host: "))
-            .ok_or_else(|| {
-                Error::setup(format!(
-                    "`{} -vV` names no host, it printed: {version}",
-                    rustc.display()
-                ))
-            })?
-            .to_owned();
+        let rustc = rustc();
+        let version = version_of(&rustc, dir)?;
+        let host = host(&rustc, &version)?;
         // With rustup, the current folder selects the compiler that `rustc` runs. The path in the
         // sysroot does not depend on the folder.
         let sysroot = stdout(Command::new(&rustc).args(["--print", "sysroot"]).current_dir(dir))?;
@@ -58,6 +49,34 @@ impl Toolchain {
         let rustc = if own.is_file() && runs() { own.into_os_string() } else { found(rustc, dir) };
         Ok(Toolchain { cargo, rustc, version, host })
     }
+
+    /// Returns the host triple of the toolchain that cargo uses in `dir`, by one call of rustc.
+    ///
+    /// # Errors
+    /// Returns an error if rustc cannot be run there.
+    pub(super) fn host_in(dir: &Utf8Path) -> Result<String> {
+        let rustc = rustc();
+        host(&rustc, &version_of(&rustc, dir)?)
+    }
+}
+
+/// Returns the name or path of the compiler that cargo runs.
+fn rustc() -> OsString {
+    std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into())
+}
+
+/// Returns the whole version text of the compiler that `rustc` starts in `dir`.
+fn version_of(rustc: &OsStr, dir: &Utf8Path) -> Result<String> {
+    stdout(Command::new(rustc).arg("-vV").current_dir(dir))
+}
+
+/// Returns the host triple in the version text of a compiler.
+fn host(rustc: &OsStr, version: &str) -> Result<String> {
+    let host = version.lines().find_map(|line| line.strip_prefix("host: "));
+    host.map(str::to_owned).ok_or_else(|| {
+        let rustc = rustc.display();
+        Error::setup(format!("`{rustc} -vV` names no host, it printed: {version}"))
+    })
 }
 
 /// Returns the path of the program that this name starts in `dir`, so that it can be started in
