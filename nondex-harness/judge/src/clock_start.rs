@@ -99,7 +99,7 @@ mod tests {
         }
 
         fn judged(mut self) -> Judgement {
-            let options = Options { further_seeds: Some(ExperimentPurpose::Explore), ..options() };
+            let options = Options { further_seeds: Some(ExperimentPurpose::Extend), ..options() };
             let mut runs = Runs::new(true, true);
             let ask = |runs: &Runs| {
                 conclude("t", &options, Available::default(), runs).map_err(|need| match need {

@@ -142,8 +142,8 @@ mod tests {
     #[test]
     fn what_one_schedule_of_a_hundred_shows_is_found_with_further_seeds_until_it_is_shown() {
         for (purpose, threads, tried) in [
-            (Some(ExperimentPurpose::Explore), 2, 10 + 32..SEEDS),
-            (Some(ExperimentPurpose::Explore), 1, 10..11),
+            (Some(ExperimentPurpose::Extend), 2, 10 + 32..SEEDS),
+            (Some(ExperimentPurpose::Extend), 1, 10..11),
             (None, 2, 10..11),
         ] {
             let options = with_further(purpose);
@@ -162,7 +162,7 @@ mod tests {
     fn random_bytes_and_orders_that_decide_at_a_stronger_level_have_further_seeds() {
         let bytes = Site { api: model::GETRANDOM.api.into(), family: Family::Entropy, ..site(1) };
         let found = |site: &Site, stronger: &[Level]| {
-            let options = with_further(Some(ExperimentPurpose::Explore));
+            let options = with_further(Some(ExperimentPurpose::Extend));
             let (conclusion, _) = simulate(&options, |spec| {
                 let level = spec.level();
                 let decides = level == Level::Std && spec.seed() == 41 || stronger.contains(&level);
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn no_seed_is_further_than_itself() {
-        let mut options = with_further(Some(ExperimentPurpose::Explore));
+        let mut options = with_further(Some(ExperimentPurpose::Extend));
         assert_eq!(first_untried(&options), SEEDS as u64);
         options.seeds = vec![3, 400];
         assert_eq!(seeds(&options).last(), Some(SEEDS as u64 - 2));
@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn nothing_more_is_tried_once_the_budget_is_spent_or_a_schedule_does_not_end() {
-        let options = with_further(Some(ExperimentPurpose::Explore));
+        let options = with_further(Some(ExperimentPurpose::Extend));
         let tried = |ends: bool, exploring: bool| {
             let mut evidence = Evidence::new(true);
             evidence.add(options.clean_spec("t"), fails_rarely(true, 2, &options.clean_spec("t")));

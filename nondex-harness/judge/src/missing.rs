@@ -38,6 +38,9 @@ pub struct RunLimits {
 /// is spent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ExperimentPurpose {
+    /// Search for findings beyond what was requested. It comes after the requested search of all
+    /// tests, and has the same budget.
+    Extend,
     /// Search for findings: an answer exists without it.
     Explore,
     /// Search for the cause: a less precise answer exists without it.
@@ -50,7 +53,7 @@ pub enum ExperimentPurpose {
 /// are less precise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spent {
-    /// Budget for [exploring](ExperimentPurpose::Explore).
+    /// Budget for [exploring](ExperimentPurpose::Explore), and for extending that.
     pub exploring: bool,
     /// Budget for [explaining](ExperimentPurpose::Explain).
     pub explaining: bool,
@@ -60,7 +63,7 @@ impl Spent {
     /// Returns whether experiments for this purpose are left out.
     pub const fn leaves_out(self, purpose: ExperimentPurpose) -> bool {
         match purpose {
-            ExperimentPurpose::Explore => self.exploring,
+            ExperimentPurpose::Extend | ExperimentPurpose::Explore => self.exploring,
             ExperimentPurpose::Explain => self.explaining,
             ExperimentPurpose::Judge => false,
         }

@@ -25,6 +25,10 @@ pub trait Progress: Sync {
     /// a plain build.
     fn comparing(&self, _tests: usize) {}
 
+    /// Receives notice that a test is explored: it is judged, or its judgement waits for what is
+    /// made for many tests at once.
+    fn explored(&self) {}
+
     /// Receives the final report of a test.
     fn judged(&self, test: &TestReport);
 

@@ -352,6 +352,7 @@ impl Executor<'_> {
             first.into_iter().for_each(|run| self.budget.begun(run.took));
         }
         test.add_batch();
+        let was_explored = test.is_explored;
         let mut runs = std::mem::replace(&mut test.runs, Runs::new(false, false));
         runs.spend(spent);
         drop(state);
@@ -363,10 +364,15 @@ impl Executor<'_> {
             }),
             Ok(Err(_)) | Err(_) => Ok(false),
         };
+        let is_explored = !matches!(concluded, Ok(Err(Need::Runs(_))));
+        if is_explored && !was_explored {
+            self.progress.explored();
+        }
         let takes_long = self.workload.takes_long(index, &runs);
         let mut state = self.state.locked();
         state.end(index);
         state.tests[index].runs = runs;
+        state.tests[index].is_explored |= is_explored;
         match concluded {
             Ok(Ok(judgement)) => {
                 state.tests[index].judgement = Some(judgement);

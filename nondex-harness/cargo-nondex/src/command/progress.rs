@@ -44,6 +44,8 @@ pub(super) struct Display<'a> {
 }
 
 struct Counts {
+    /// Number of tests that are explored, and judged now or when all are.
+    explored: usize,
     /// Number of tests that are judged.
     judged: usize,
     /// Total number of tests.
@@ -66,6 +68,7 @@ impl<'a> Display<'a> {
             console,
             bar: bar(console, tests),
             counts: Mutex::new(Counts {
+                explored: 0,
                 judged: 0,
                 tests,
                 runs: 0,
@@ -135,10 +138,10 @@ impl Progress for Display<'_> {
         }
         if self.bar.is_none() && counts.last_line.elapsed() >= LINE_INTERVAL {
             counts.last_line = Instant::now();
-            let Counts { judged, tests, runs, .. } = *counts;
+            let Counts { explored, tests, runs, .. } = *counts;
             let runs = plural(runs, "run");
             let left = counts.still(self.every_seed);
-            let message = format!("{judged} of {tests} tests judged after {runs}{left}");
+            let message = format!("{explored} of {tests} tests explored after {runs}{left}");
             self.console.status("Running", &message);
         }
     }
@@ -168,13 +171,18 @@ impl Progress for Display<'_> {
         ));
     }
 
+    fn explored(&self) {
+        let mut counts = self.counts.locked();
+        counts.explored += 1;
+        if let Some(bar) = &self.bar {
+            bar.set_position(counts.explored as u64);
+        }
+    }
+
     fn judged(&self, test: &TestReport) {
         let mut counts = self.counts.locked();
         counts.judged += 1;
         let (judged, tests) = (counts.judged, counts.tests);
-        if let Some(bar) = &self.bar {
-            bar.set_position(judged as u64);
-        }
         // Events and lines may block on a slow reader. Release the lock first.
         drop(counts);
         let is_open = test.verdict == Verdict::Broken || test.unjudged;
@@ -273,6 +281,7 @@ mod tests {
             (Some(Duration::ZERO), false, false, ", finishing"),
         ] {
             let counts = Counts {
+                explored: 0,
                 judged: 0,
                 tests: 1,
                 runs: 1,

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use nondex_core::{Choices, RunSpec, Selection};
+use nondex_core::{Choices, Selection};
+
+use crate::judge::{ExperimentPurpose, Missing};
 
 /// Phase of a run. The queue takes phases in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -14,6 +16,8 @@ pub(super) enum Phase {
     Explore,
     /// Runs that explain a finding.
     Search,
+    /// Runs that show whether more seeds than the requested ones find anything.
+    Extend,
     Alone,
 }
 
@@ -24,7 +28,7 @@ const SECOND: usize = 1;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct QueuePlace {
     pub(super) phase: Phase,
-    /// Duration of the test's runs before the request.
+    /// Expected duration of the test's runs before this one.
     pub(super) spent: Duration,
     /// Number of batches that the test requested before.
     pub(super) round: usize,
@@ -34,16 +38,12 @@ pub(super) struct QueuePlace {
 }
 
 impl QueuePlace {
-    /// Returns the place of `spec`, alone or not, in the batch of this round of a test whose runs
-    /// have taken `spent` until now.
-    pub(super) const fn new(
-        spec: &RunSpec,
-        alone: bool,
-        spent: Duration,
-        [test, round, index]: [usize; 3],
-    ) -> Self {
-        let phase = match &spec.choices {
-            _ if alone => Phase::Alone,
+    /// Returns the place of a run of a batch: the one with this index, in this round of a test. Its
+    /// runs are expected to have taken `spent` before.
+    pub(super) fn new(batch: &Missing, spent: Duration, [test, round, index]: [usize; 3]) -> Self {
+        let phase = match &batch.experiments[index].choices {
+            _ if batch.alone => Phase::Alone,
+            _ if batch.purpose == ExperimentPurpose::Extend => Phase::Extend,
             Choices::Canonical if round == SECOND => Phase::Begun,
             Choices::Canonical => Phase::Explore,
             Choices::Drawn(drawn) => match drawn.selection {

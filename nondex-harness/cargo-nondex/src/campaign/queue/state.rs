@@ -55,6 +55,8 @@ pub(super) struct TestState {
     pub(super) is_begun: bool,
     /// Whether a run of the test failed.
     pub(super) is_failing: bool,
+    /// Whether the test once needed no run.
+    pub(super) is_explored: bool,
     /// What the test needs besides runs.
     pub(super) need: Option<Need>,
     pub(super) judgement: Option<Judgement>,
@@ -80,6 +82,7 @@ impl TestState {
             busy: 0,
             is_begun: false,
             is_failing: false,
+            is_explored: false,
             need: None,
             judgement: None,
             is_failure: false,
@@ -147,9 +150,10 @@ impl QueueState {
         let first = |turn: QueuePlace| {
             let is_next = |other: &&QueuePlace| other.phase == turn.phase && is_free(other);
             let last = open().rev().find(is_next).filter(|_| longest);
-            let of_its_test = last.map(|last| QueuePlace { index: 0, ..*last });
-            let mut runs = of_its_test.into_iter().flat_map(|start| self.queue.range(start..));
-            runs.next().map_or(turn, |longest| *longest)
+            let is_of_its_test = |other: &&QueuePlace| {
+                last.is_some_and(|last| (other.phase, other.test) == (last.phase, last.test))
+            };
+            self.queue.iter().find(is_of_its_test).map_or(turn, |longest| *longest)
         };
         let free = open().find(is_free).map(|turn| first(*turn));
         let turn = free.or_else(|| open().find(has_room).copied())?;
@@ -241,12 +245,14 @@ impl QueueState {
             Setting::Shared
         };
         test.open = specs.len();
-        let spent = test.runs.took();
-        self.queue.extend(
-            specs.iter().enumerate().map(|(place, spec)| {
-                QueuePlace::new(spec, alone, spent, [index, test.rounds, place])
-            }),
-        );
+        // Without this, a large batch of long runs would come before all other tests.
+        let took = test.runs.took();
+        let each = took / u32::try_from(test.runs.count()).unwrap_or(u32::MAX).max(1);
+        let mut spent = took;
+        for place in 0..specs.len() {
+            self.queue.insert(QueuePlace::new(&batch, spent, [index, test.rounds, place]));
+            spent += each;
+        }
         test.results = vec![None; specs.len()];
         test.batch = batch;
         test.rounds += 1;

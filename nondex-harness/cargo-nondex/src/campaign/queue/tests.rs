@@ -414,18 +414,38 @@ fn the_test_that_took_the_least_time_is_next() {
     assert_eq!(runs, [0, 1, 2, 0, 0, 2, 2, 1, 1]);
 }
 
-#[test]
-fn one_of_several_workers_goes_on_with_the_test_that_took_the_most_time() {
-    let runs = |took| {
+/// Returns the state of tests that have one run each, with these durations in seconds.
+fn state_after(took: &[u64], jobs: usize) -> QueueState {
+    let runs = |took: &u64| {
         let mut runs = Runs::new(true, true);
-        let run = Run { took: Duration::from_secs(took), ..simulation::run(true, [1]) };
+        let run = Run { took: Duration::from_secs(*took), ..simulation::run(true, [1]) };
         runs.together.add(RunSpec::clean("t"), run);
         (runs, Required::default())
     };
-    let mut state = QueueState::new([5, 9, 1].map(runs).into_iter(), 2, None);
+    QueueState::new(took.iter().map(runs), jobs, None)
+}
+
+/// Returns a request of this number of runs.
+fn batch(number: u64, purpose: ExperimentPurpose) -> Missing {
+    let seeds = (0..number).map(|seed| RunSpec::new("t", Level::Std, seed));
+    Missing::new(seeds.collect()).serving(purpose)
+}
+
+/// Takes all runs, one at a time. Returns their tests.
+fn one_by_one(mut state: QueueState) -> Vec<usize> {
+    let next = || {
+        let (turn, _) = state.take(false)?;
+        state.end_run(turn.test);
+        Some(turn.test)
+    };
+    std::iter::from_fn(next).collect()
+}
+
+#[test]
+fn one_of_several_workers_goes_on_with_the_test_that_took_the_most_time() {
+    let mut state = state_after(&[5, 9, 1], 2);
     for test in 0..3 {
-        let seeds = (0..2).map(|seed| RunSpec::new("t", Level::Std, seed));
-        state.request(test, Missing::new(seeds.collect()), false);
+        state.request(test, batch(2, ExperimentPurpose::Judge), false);
     }
     let mut next = |longest| state.take(longest).map(|(turn, _)| (turn.test, turn.index));
     assert_eq!(next(true), Some((1, 0)));
@@ -435,6 +455,23 @@ fn one_of_several_workers_goes_on_with_the_test_that_took_the_most_time() {
     let mut next = |longest| state.take(longest).map(|(turn, _)| (turn.test, turn.index));
     assert_eq!(next(false), Some((2, 0)));
     assert_eq!(next(true), Some((1, 1)));
+}
+
+#[test]
+fn a_large_batch_of_long_runs_takes_turns_with_the_runs_of_other_tests() {
+    let mut state = state_after(&[4, 5], 1);
+    for test in 0..2 {
+        state.request(test, batch(3, ExperimentPurpose::Explore), false);
+    }
+    assert_eq!(one_by_one(state), [0, 1, 0, 1, 0, 1]);
+}
+
+#[test]
+fn seeds_that_were_not_requested_come_after_the_requested_ones_of_all_tests() {
+    let mut state = state_after(&[1, 9], 1);
+    state.request(0, batch(2, ExperimentPurpose::Extend), false);
+    state.request(1, batch(2, ExperimentPurpose::Explore), false);
+    assert_eq!(one_by_one(state), [1, 1, 0, 0]);
 }
 
 #[test]

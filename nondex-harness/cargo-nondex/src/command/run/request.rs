@@ -257,7 +257,7 @@ fn options(args: &RunArgs, root: Utf8PathBuf) -> Options {
     options.exhaustive = args.exhaustive.unwrap_or(0);
     options.search_runs = args.search_runs.unwrap_or(options.search_runs);
     options.every_seed = args.wants_every_seed();
-    options.further_seeds = args.wants_further_seeds().then_some(ExperimentPurpose::Explore);
+    options.further_seeds = args.wants_further_seeds().then_some(ExperimentPurpose::Extend);
     options.budget_factor = args.budget_factor();
     options.strict = args.strict.unwrap_or(false);
     options.max_fail = args.max_fail;
