@@ -64,8 +64,18 @@ impl Static {
         let of_std = ["std", "core", "alloc", "std_detect", "memchr"];
         let is_std = of_std.contains(&self.krate.as_str());
         self.krate.starts_with("nondex_")
-            || ["test", "_rust_extern_with_linkage"].contains(&self.krate.as_str())
+            || self.krate == "test" && !self.is_of_user()
+            || self.krate == "_rust_extern_with_linkage"
             || is_std && self.name != PANIC_HOOK
+    }
+
+    /// Returns whether the debug information shows that a crate of the user defines the static. A
+    /// package may have the name of the toolchain's crate `test`, whose sources are elsewhere.
+    fn is_of_user(&self) -> bool {
+        let is_of_toolchain = |file: &str| {
+            file.starts_with("/rustc/") || file.contains("/lib/rustlib/src/rust/library/")
+        };
+        self.file.as_deref().is_some_and(|file| !is_of_toolchain(file))
     }
 }
 
@@ -257,6 +267,28 @@ fn without_last(path: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_package_may_be_called_like_the_toolchains_crate_of_tests() {
+        for (krate, file, is_noise) in [
+            ("test", Some("/home/me/test/src/lib.rs"), false),
+            ("test", Some("/rustc/2fd6057/library/test/src/helpers/mod.rs"), true),
+            ("test", Some("/opt/lib/rustlib/src/rust/library/test/src/lib.rs"), true),
+            ("test", None, true),
+            ("std", Some("/home/me/src/lib.rs"), true),
+            ("krate", None, false),
+        ] {
+            let found = Static {
+                bytes: 0..8,
+                name: format!("{krate}::NAME"),
+                krate: krate.to_owned(),
+                file: file.map(str::to_owned),
+                line: None,
+                poison_flags: Vec::new(),
+            };
+            assert_eq!(found.is_noise(), is_noise, "{krate} {file:?}");
+        }
+    }
 
     #[test]
     fn a_path_is_without_what_macros_put_around_it() {
