@@ -31,6 +31,7 @@ fn a_test_that_chance_may_decide_is_run_often_before_it_is_called_stable() {
         ("tests::uses_a_folder_with_the_numbers_of_threads", Source::ProcessNumber, 20),
         ("tests::uses_a_file_with_the_number_of_the_process", Source::ProcessNumber, 20),
         ("tests::uses_a_port_that_the_system_chooses", Source::Port, 20),
+        ("tests::uses_the_load_of_the_machine", Source::System, 20),
         ("tests::uses_the_date", Source::Date, 60),
         ("tests::uses_a_random_file", Source::RandomFile, 60),
         ("tests::uses_a_random_file_of_c", Source::RandomFile, 60),

@@ -7,7 +7,7 @@
 )]
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU16, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::failures::Failures;
@@ -67,7 +67,7 @@ pub(super) struct Shared {
     pub(super) tests: AtomicU32,
     /// [Bits](Source::bit) of the sources of nondeterminism that the test used and no choice
     /// controls.
-    sources: AtomicU8,
+    sources: AtomicU16,
     pub(super) stacks: Stacks,
     pub(super) failures: Failures,
     pub(super) keys: Keys,
@@ -96,7 +96,7 @@ impl Context {
             threads: AtomicU32::new(0),
             unseen: AtomicU32::new(0),
             tests: AtomicU32::new(0),
-            sources: AtomicU8::new(0),
+            sources: AtomicU16::new(0),
             stacks: Stacks::default(),
             failures: Failures::default(),
         };

@@ -23,21 +23,23 @@ pub enum Source {
     ProcessNumber,
     /// A port that the system chooses.
     Port,
+    /// Memory, load or statistics of the machine, which other programs change.
+    System,
 }
 
 impl Source {
     /// Returns the bit of this source in a set.
-    pub(crate) const fn bit(self) -> u8 {
+    pub(crate) const fn bit(self) -> u16 {
         1 << self as u8
     }
 
     /// Returns the sources of a set of bits.
-    pub(crate) fn of(bits: u8) -> Vec<Source> {
+    pub(crate) fn of(bits: u16) -> Vec<Source> {
         Source::within(bits).collect()
     }
 
     /// Iterates over the sources of a set of bits.
-    pub(crate) fn within(bits: u8) -> impl Iterator<Item = Source> {
+    pub(crate) fn within(bits: u16) -> impl Iterator<Item = Source> {
         let is_in = move |source: &Source| bits & source.bit() != 0;
         Source::ALL.into_iter().filter(is_in)
     }
@@ -45,4 +47,4 @@ impl Source {
 
 json::words!(Source { Clock = "clock", Date = "date", Sleep = "sleep", Thread = "thread",
     Child = "child", RandomFile = "random-file", ProcessNumber = "process-number",
-    Port = "port" });
+    Port = "port", System = "system" });

@@ -14,8 +14,9 @@ use crate::system;
 use crate::written;
 
 /// Files whose content no choice controls. They contain random bytes, the time since the system's
-/// start, or the number of the process. Links and directories of `/proc` reveal that number, too.
-const SOURCES: [(&CStr, Source); 15] = [
+/// start, the number of the process, or what other programs change. Links and directories of
+/// `/proc` reveal that number, too.
+const SOURCES: [(&CStr, Source); 26] = [
     (c"/dev/urandom", Source::RandomFile),
     (c"/dev/random", Source::RandomFile),
     (c"/dev/hwrng", Source::RandomFile),
@@ -31,6 +32,17 @@ const SOURCES: [(&CStr, Source); 15] = [
     (c"/proc/thread-self/sched", Source::ProcessNumber),
     (c"/proc/thread-self/stat", Source::ProcessNumber),
     (c"/proc/thread-self/status", Source::ProcessNumber),
+    (c"/proc/buddyinfo", Source::System),
+    (c"/proc/diskstats", Source::System),
+    (c"/proc/interrupts", Source::System),
+    (c"/proc/loadavg", Source::System),
+    (c"/proc/meminfo", Source::System),
+    (c"/proc/net/dev", Source::System),
+    (c"/proc/pressure/cpu", Source::System),
+    (c"/proc/self/statm", Source::System),
+    (c"/proc/stat", Source::System),
+    (c"/proc/sys/fs/file-nr", Source::System),
+    (c"/proc/vmstat", Source::System),
 ];
 
 /// Records that a file is opened, a directory listed or a link followed that no choice controls.

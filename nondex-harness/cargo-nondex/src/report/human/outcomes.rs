@@ -127,6 +127,7 @@ fn uncontrolled(test: &TestReport) -> Vec<&'static str> {
             Source::RandomFile => "random bytes of the system",
             Source::ProcessNumber => "the process id",
             Source::Port => "a port that the system chooses",
+            Source::System => "memory or load of the machine",
         })
         .collect();
     if !test.hosts.is_empty() {

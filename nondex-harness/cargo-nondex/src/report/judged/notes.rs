@@ -143,6 +143,7 @@ fn names(sources: &[Source]) -> Vec<&'static str> {
         Source::RandomFile => "random bytes or names, as of `/dev/urandom` or `mkstemp`",
         Source::ProcessNumber => "a process or thread id",
         Source::Port => "a port that the system chooses",
+        Source::System => "memory, load or statistics of the machine",
     };
     sources.iter().map(name).collect()
 }
