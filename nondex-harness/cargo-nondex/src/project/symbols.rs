@@ -70,7 +70,8 @@ impl Static {
     }
 
     /// Returns whether the debug information shows that a crate of the user defines the static. A
-    /// package may have the name of the toolchain's crate `test`, whose sources are elsewhere.
+    /// package may have the name of the toolchain's crate `test`, whose sources are in other
+    /// folders.
     fn is_of_user(&self) -> bool {
         let is_of_toolchain = |file: &str| {
             file.starts_with("/rustc/") || file.contains("/lib/rustlib/src/rust/library/")
