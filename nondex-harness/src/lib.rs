@@ -41,6 +41,7 @@ mod descriptor;
 mod execution;
 mod experiment;
 mod forks;
+mod heap;
 mod interrupting;
 pub mod libtest;
 #[cfg(feature = "libtest-mimic")]

@@ -16,6 +16,7 @@ use super::descriptor::{TestDesc, TestDescAndFn};
 use super::execution::{self, Ended};
 use super::experiment::Experiment;
 use super::forks;
+use super::heap;
 use super::interrupting::InterruptingTest;
 use super::selection::select;
 use super::sharing::Sharing;
@@ -261,6 +262,7 @@ fn spawn(
     let take = |work: &Mutex<Option<_>>| work.lock().ok()?.take();
     let taken = Arc::clone(&work);
     let thread = thread::Builder::new().name(name).spawn(move || {
+        heap::shift();
         if is_attended {
             attendance::wait();
         }

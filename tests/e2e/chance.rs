@@ -123,7 +123,11 @@ fn a_test_in_which_a_hasher_draws_from_addresses_is_run_often_at_random_ones() {
     let output = Nondex::run_in(&fixture.path(".")).run();
     output.expect(ExitCode::Found);
     let report = output.report();
-    for name in ["tests::relies_on_a_seed", "tests::relies_on_a_page_of_the_stack"] {
+    for name in [
+        "tests::relies_on_a_seed",
+        "tests::relies_on_a_page_of_the_stack",
+        "tests::relies_on_a_page_of_the_heap",
+    ] {
         let found = test(&report, name);
         assert_eq!(found.verdict, Verdict::NonDeterministic, "{found:#?}");
         assert_eq!(found.environment, Some(Circumstance::Addresses));
