@@ -97,6 +97,19 @@ impl TestState {
         self.runs.of_mut(self.batch.alone).extend(specs.into_iter().zip(results));
     }
 
+    /// Returns the places of the batch's runs, in their order. Each run is expected to take as long
+    /// as the earlier ones on average. So a large batch of long runs takes turns with other tests.
+    fn places(&self, test: usize) -> impl Iterator<Item = QueuePlace> {
+        let mut spent = self.runs.took();
+        let round = self.rounds.saturating_sub(1);
+        let each = spent / u32::try_from(self.runs.count()).unwrap_or(u32::MAX).max(1);
+        (0..self.batch.experiments.len()).map(move |index| {
+            let place = QueuePlace::new(&self.batch, spent, [test, round, index]);
+            spent += each;
+            place
+        })
+    }
+
     /// Returns whether the test counts towards the maximum of failures. A test with a failed run
     /// does until further runs or a plain build show otherwise.
     const fn has_failed(&self) -> bool {
@@ -150,10 +163,11 @@ impl QueueState {
         let first = |turn: QueuePlace| {
             let is_next = |other: &&QueuePlace| other.phase == turn.phase && is_free(other);
             let last = open().rev().find(is_next).filter(|_| longest);
-            let is_of_its_test = |other: &&QueuePlace| {
-                last.is_some_and(|last| (other.phase, other.test) == (last.phase, last.test))
-            };
-            self.queue.iter().find(is_of_its_test).map_or(turn, |longest| *longest)
+            let first = last.and_then(|last| {
+                let mut places = self.tests[last.test].places(last.test);
+                places.find(|place| self.queue.contains(place))
+            });
+            first.unwrap_or(turn)
         };
         let free = open().find(is_free).map(|turn| first(*turn));
         let turn = free.or_else(|| open().find(has_room).copied())?;
@@ -245,17 +259,10 @@ impl QueueState {
             Setting::Shared
         };
         test.open = specs.len();
-        // Without this, a large batch of long runs would come before all other tests.
-        let took = test.runs.took();
-        let each = took / u32::try_from(test.runs.count()).unwrap_or(u32::MAX).max(1);
-        let mut spent = took;
-        for place in 0..specs.len() {
-            self.queue.insert(QueuePlace::new(&batch, spent, [index, test.rounds, place]));
-            spent += each;
-        }
         test.results = vec![None; specs.len()];
-        test.batch = batch;
         test.rounds += 1;
+        test.batch = batch;
+        self.queue.extend(test.places(index));
     }
 
     /// Drops queued runs whose purpose has no budget left. Returns the tests that now wait for no
