@@ -1,9 +1,8 @@
 //! Addresses of what a test allocates.
 //!
-//! The heap that glibc gives a thread begins at a multiple of 64 MiB, so the lower bits of the
-//! address of a block would be the same in each run of a test. Under libtest they are not: the
-//! thread of a test also gets blocks from the heap of the main thread, which begins at a random
-//! page.
+//! glibc gives each thread a heap that begins at a multiple of 64 MiB. So the lower bits of a
+//! block's address would be the same in each run of a test. Under libtest they are not: the thread
+//! of a test also gets blocks from the heap of the main thread, which begins at a random page.
 
 #![expect(unsafe_code, reason = "the test's own allocator must not see the allocation")]
 
