@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use camino::Utf8Path;
 use gimli::{AttributeValue, Dwarf, Operation, Unit};
+use nondex_core::protocol::site::is_of_std;
 use nondex_core::{StateId, StateKind};
 use object::{Object, ObjectSymbol, SymbolKind};
 
@@ -64,19 +65,10 @@ impl Static {
         let of_std = ["std", "core", "alloc", "std_detect", "memchr"];
         let is_std = of_std.contains(&self.krate.as_str());
         self.krate.starts_with("nondex_")
-            || self.krate == "test" && !self.is_of_user()
+            // A package of the user may be called like the toolchain's crate.
+            || self.krate == "test" && self.file.as_deref().is_none_or(is_of_std)
             || self.krate == "_rust_extern_with_linkage"
             || is_std && self.name != PANIC_HOOK
-    }
-
-    /// Returns whether the debug information shows that a crate of the user defines the static. A
-    /// package may have the name of the toolchain's crate `test`, whose sources are in other
-    /// folders.
-    fn is_of_user(&self) -> bool {
-        let is_of_toolchain = |file: &str| {
-            file.starts_with("/rustc/") || file.contains("/lib/rustlib/src/rust/library/")
-        };
-        self.file.as_deref().is_some_and(|file| !is_of_toolchain(file))
     }
 }
 
@@ -275,6 +267,7 @@ mod tests {
             ("test", Some("/home/me/test/src/lib.rs"), false),
             ("test", Some("/rustc/2fd6057/library/test/src/helpers/mod.rs"), true),
             ("test", Some("/opt/lib/rustlib/src/rust/library/test/src/lib.rs"), true),
+            ("test", Some("/usr/src/rustc-1.85.0/library/test/src/lib.rs"), true),
             ("test", None, true),
             ("std", Some("/home/me/src/lib.rs"), true),
             ("krate", None, false),
