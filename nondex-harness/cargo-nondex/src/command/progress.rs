@@ -44,7 +44,7 @@ pub(super) struct Display<'a> {
 }
 
 struct Counts {
-    /// Number of tests that are explored, and judged now or when all are.
+    /// Number of tests of which the executor reported that they are explored.
     explored: usize,
     /// Number of tests that are judged.
     judged: usize,
@@ -89,6 +89,13 @@ impl<'a> Display<'a> {
     pub(super) fn finish(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
+        }
+    }
+
+    /// Moves the bar to the number of tests that are explored.
+    fn move_bar(&self, counts: &Counts) {
+        if let Some(bar) = &self.bar {
+            bar.set_position(counts.done() as u64);
         }
     }
 
@@ -138,7 +145,8 @@ impl Progress for Display<'_> {
         }
         if self.bar.is_none() && counts.last_line.elapsed() >= LINE_INTERVAL {
             counts.last_line = Instant::now();
-            let Counts { explored, tests, runs, .. } = *counts;
+            let Counts { tests, runs, .. } = *counts;
+            let explored = counts.done();
             let runs = plural(runs, "run");
             let left = counts.still(self.every_seed);
             let message = format!("{explored} of {tests} tests explored after {runs}{left}");
@@ -174,14 +182,13 @@ impl Progress for Display<'_> {
     fn explored(&self) {
         let mut counts = self.counts.locked();
         counts.explored += 1;
-        if let Some(bar) = &self.bar {
-            bar.set_position(counts.explored as u64);
-        }
+        self.move_bar(&counts);
     }
 
     fn judged(&self, test: &TestReport) {
         let mut counts = self.counts.locked();
         counts.judged += 1;
+        self.move_bar(&counts);
         let (judged, tests) = (counts.judged, counts.tests);
         // Events and lines may block on a slow reader. Release the lock first.
         drop(counts);
@@ -220,6 +227,12 @@ fn bar(console: &Console, tests: usize) -> Option<ProgressBar> {
 }
 
 impl Counts {
+    /// Returns the number of tests that are explored. Searches for test orders only report that
+    /// tests are judged.
+    fn done(&self) -> usize {
+        self.explored.max(self.judged)
+    }
+
     /// Returns text about the time that is left, such as `, at most 90 s more`, or about the work
     /// after that time. That time limits no run if `every_seed` is tried.
     fn still(&self, every_seed: bool) -> String {
@@ -270,6 +283,24 @@ pub(super) fn line_of(test: &TestReport, console: &Console) -> Option<String> {
 mod tests {
     use super::*;
 
+    fn counts(explored: usize, judged: usize) -> Counts {
+        Counts {
+            explored,
+            judged,
+            tests: 9,
+            runs: 1,
+            has_failed: false,
+            left: None,
+            last_line: Instant::now(),
+        }
+    }
+
+    #[test]
+    fn a_test_is_done_when_it_is_judged_or_only_waits_for_what_others_need_too() {
+        assert_eq!(counts(5, 2).done(), 5, "three wait");
+        assert_eq!(counts(0, 2).done(), 2, "a search for test orders");
+    }
+
     #[test]
     fn only_given_seeds_and_what_was_found_are_left_when_the_time_is_over() {
         for (left, has_failed, every_seed, expected) in [
@@ -280,15 +311,7 @@ mod tests {
             (Some(Duration::ZERO), true, true, ", finishing every seed and finding"),
             (Some(Duration::ZERO), false, false, ", finishing"),
         ] {
-            let counts = Counts {
-                explored: 0,
-                judged: 0,
-                tests: 1,
-                runs: 1,
-                has_failed,
-                left,
-                last_line: Instant::now(),
-            };
+            let counts = Counts { has_failed, left, ..counts(0, 0) };
             assert_eq!(counts.still(every_seed), expected, "{left:?} {has_failed} {every_seed}");
         }
     }
