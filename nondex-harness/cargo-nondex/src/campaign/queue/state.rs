@@ -160,7 +160,7 @@ impl QueueState {
         };
         let fits = |turn: &&QueuePlace| self.slots.fits(&self.tests[turn.test].required);
         let open = || self.open().filter(fits);
-        let first = |turn: QueuePlace| {
+        let preferred = |turn: QueuePlace| {
             let is_next = |other: &&QueuePlace| other.phase == turn.phase && is_free(other);
             let last = open().rev().find(is_next).filter(|_| longest);
             let first = last.and_then(|last| {
@@ -169,7 +169,7 @@ impl QueueState {
             });
             first.unwrap_or(turn)
         };
-        let free = open().find(is_free).map(|turn| first(*turn));
+        let free = open().find(is_free).map(|turn| preferred(*turn));
         let turn = free.or_else(|| open().find(has_room).copied())?;
         self.queue.remove(&turn);
         self.slots.take(&self.tests[turn.test].required);
