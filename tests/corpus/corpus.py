@@ -67,6 +67,17 @@ def cargo(arguments, directory, offline=False, **environment):
                           preexec_fn=without_network if offline else None)
 
 
+def least(repeat, measured, prepare=lambda: None):
+    """Returns the least time of some runs, in seconds."""
+    times = []
+    for _ in range(repeat):
+        prepare()
+        start = time.monotonic()
+        measured()
+        times.append(time.monotonic() - start)
+    return min(times)
+
+
 TARGETS = {"--lib", "--bins", "--bin", "--examples", "--example", "--tests", "--test", "--benches", "--bench", "--doc",
            "--all-targets"}
 
