@@ -120,22 +120,27 @@ fn what_addresses_decide_is_found_at_random_ones_and_shown_again() {
 #[test]
 fn a_test_in_which_a_hasher_draws_from_addresses_is_run_often_at_random_ones() {
     let fixture = Fixture::new("addresses");
-    let output = Nondex::run_in(&fixture.path(".")).run();
-    output.expect(ExitCode::Found);
-    let report = output.report();
-    for name in [
-        "tests::relies_on_a_seed",
-        "tests::relies_on_a_page_of_the_stack",
-        "tests::relies_on_a_page_of_the_heap",
-    ] {
-        let found = test(&report, name);
-        assert_eq!(found.verdict, Verdict::NonDeterministic, "{found:#?}");
-        assert_eq!(found.environment, Some(Circumstance::Addresses));
-    }
-    // One run at fixed addresses, and one that shows what the test draws.
-    for (name, runs) in [("tests::relies_on_no_seed", 60 + 2), ("tests::draws_nothing", 2 + 1)] {
-        let found = test(&report, name);
-        assert_eq!((found.verdict, found.runs), (Verdict::Stable, runs), "{found:#?}");
+    // Without pruning: one run at fixed addresses, one that shows what the test draws, and seeds.
+    let all = [60 + 2 + 50, 2 + 1 + 50];
+    for (arguments, runs) in [(&[][..], [2, 2]), (&["--no-prune"], all)] {
+        let output = Nondex::run_in(&fixture.path(".")).args(arguments).run();
+        output.expect(ExitCode::Found);
+        let report = output.report();
+        for name in [
+            "tests::relies_on_a_seed",
+            "tests::relies_on_a_page_of_the_stack",
+            "tests::relies_on_a_page_of_the_heap",
+        ] {
+            let found = test(&report, name);
+            assert_eq!(found.verdict, Verdict::NonDeterministic, "{found:#?}");
+            assert_eq!(found.environment, Some(Circumstance::Addresses));
+        }
+        for (name, runs) in ["tests::relies_on_no_seed", "tests::draws_nothing"].iter().zip(runs) {
+            let found = test(&report, name);
+            assert_eq!((found.verdict, found.runs), (Verdict::Stable, runs), "{found:#?}");
+        }
+        let known = test(&report, "tests::relies_on_no_seed").failure_bound;
+        assert!(known.is_some_and(|bound| bound < 0.05), "{known:?}");
     }
 }
 

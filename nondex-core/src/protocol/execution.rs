@@ -73,6 +73,8 @@ pub struct TestSequence {
     pub forks: Option<Forks>,
     /// Whether to record the state that each test leaves changed.
     pub changes: bool,
+    /// Whether only statics and variables are compared for that, without files.
+    pub without_files: bool,
     /// Parts of the state to which accesses are recorded. An empty name of a variable or file means
     /// all of them.
     pub watch: Vec<StateId>,
@@ -87,6 +89,7 @@ json::object!(strict TestSequence {
     before = optional,
     forks = optional,
     changes = optional,
+    without_files = optional,
     watch = optional,
     lines = optional,
     put_back = optional,

@@ -83,6 +83,7 @@ pub(super) fn execution() -> impl Strategy<Value = Execution> {
         before,
         forks,
         changes: flags.0,
+        without_files: flags.2,
         watch,
         lines: flags.1,
         put_back,

@@ -11,7 +11,7 @@ use nondex_core::{RunSpec, Source, StateId};
 
 use super::conclusion::Conclusion;
 use super::deadlock;
-use super::evidence::Evidence;
+use super::evidence::{AtAddresses, Evidence};
 use super::missing::{ExperimentPurpose, Missing};
 use super::question::Question;
 use super::run::Run;
@@ -25,7 +25,7 @@ pub const ENOUGH: usize = 20;
 /// Same number for a test that reads a file of random bytes or the date, or in which a hasher is
 /// seeded from addresses. Each of these may decide at any time, whatever the machine does. With
 /// this number of runs, the rate is below 5 percent.
-const ENOUGH_RANDOM: usize = 60;
+pub const ENOUGH_RANDOM: usize = 60;
 
 /// Same number for a test that failed in the canonical schedule, which real threads may take
 /// rarely. With this number of runs, the rate is below 1.5 percent.
@@ -63,8 +63,13 @@ pub fn bound(runs: usize) -> f64 {
 }
 
 /// Returns the number of runs that are evidence about chance: those without chosen threads and
-/// time.
+/// time, and those together with other tests at random addresses.
 pub fn samples(evidence: &Evidence) -> usize {
+    own_samples(evidence) + evidence.agreeing_at_addresses()
+}
+
+/// Returns the number of these runs in which the test had a process of its own.
+fn own_samples(evidence: &Evidence) -> usize {
     let chosen = evidence.all().filter(|(spec, _)| evidence.chooses_timing(spec));
     evidence.count() - chosen.count()
 }
@@ -78,7 +83,7 @@ pub fn samples(evidence: &Evidence) -> usize {
 pub(super) fn is_confirmed(question: Question<'_>) -> Result<bool, Missing> {
     let confirmed = confirm(question);
     // A test that failed once is judged independent of the budget.
-    if was_seen_to_fail(question.evidence) || question.options.varies_at_addresses {
+    if was_seen_to_fail(question.evidence) || varies_at_addresses(question.evidence) {
         return confirmed;
     }
     Ok(question
@@ -90,7 +95,7 @@ pub(super) fn is_confirmed(question: Question<'_>) -> Result<bool, Missing> {
 /// Returns the maximum number of runs for certainty that were not made because the budget was
 /// spent.
 pub(super) fn left_out(question: Question<'_>) -> usize {
-    let made = question.natural().len();
+    let made = made_at_addresses(question);
     match confirm(question) {
         Ok(_) => 0,
         Err(_) if draws_as_known(question) == Some(true) => ENOUGH_RANDOM.saturating_sub(made),
@@ -103,7 +108,12 @@ pub(super) fn left_out(question: Question<'_>) -> usize {
 pub(super) fn is_left_to_chance(question: Question<'_>) -> bool {
     let mut sources = sources(question.evidence).into_iter();
     (sources.any(|source| !is_timing_source(source)) || draws_as_known(question) != Some(false))
-        && left_out(question) > question.natural().len()
+        && left_out(question) > made_at_addresses(question)
+}
+
+/// Returns the number of runs at random addresses, alone and together with other tests.
+fn made_at_addresses(question: Question<'_>) -> usize {
+    question.natural().len() + question.evidence.agreeing_at_addresses()
 }
 
 /// Returns whether a test without known sources [may draw](may_draw) a decisive value; `None` if
@@ -151,7 +161,7 @@ fn confirm(question: Question<'_>) -> Result<bool, Missing> {
     let is_timed = evidence.chooses_timing(&question.clean_spec());
     // Natural runs that were already made for certainty count towards the wanted number.
     let plain = if is_timed || natural == question.clean_spec() { 0 } else { clean.len() };
-    let others = samples(evidence) - plain - evidence.of(&natural).len();
+    let others = own_samples(evidence) - plain - evidence.of(&natural).len();
     let wanted = enough(evidence).saturating_sub(others);
     // Where time is scheduled, only a passing run shows how long the test takes.
     let known = if is_timed && wanted > 0 { evidence.made(&natural, 1)? } else { clean };
@@ -173,17 +183,25 @@ fn confirm(question: Question<'_>) -> Result<bool, Missing> {
 /// Confirms like [`confirm`] a test that uses no source, but may depend on addresses.
 fn confirm_at_addresses(question: Question<'_>) -> Result<bool, Missing> {
     let Some(first) = question.clean().first() else { return Ok(true) };
-    let wanted = ENOUGH_RANDOM.min(affordable(first.took));
+    let agreeing = question.evidence.agreeing_at_addresses();
+    let wanted = ENOUGH_RANDOM.min(affordable(first.took)).saturating_sub(agreeing);
     if wanted <= question.natural().len() || !may_draw(question)? {
         return Ok(true);
     }
-    let natural = question.evidence.made(&question.natural_spec(), wanted)?;
-    Ok(natural.iter().all(Run::passed))
+    let natural = question.evidence.made(&question.natural_spec(), wanted);
+    Ok(natural.map_err(Missing::joinable)?.iter().all(Run::passed))
+}
+
+/// Returns whether the outcome varied at random addresses, together with other tests.
+fn varies_at_addresses(evidence: &Evidence) -> bool {
+    evidence.at_addresses() == Some(AtAddresses::Vary)
 }
 
 /// Returns whether a test without known sources may draw a decisive value in each of its runs.
 fn may_draw(question: Question<'_>) -> Result<bool, Missing> {
-    Ok(question.options.is_unobserved || draws_from_addresses(question)?)
+    // What varies at random addresses uses something that nothing records.
+    let is_unobserved = question.options.is_unobserved || varies_at_addresses(question.evidence);
+    Ok(is_unobserved || draws_from_addresses(question)?)
 }
 
 /// Returns whether further runs at random addresses may change the conclusion about a test: it uses
@@ -207,14 +225,27 @@ fn draws_from_addresses(question: Question<'_>) -> Result<bool, Missing> {
     if seeds.is_empty() || !question.has_natural_clean_run() {
         return Ok(false);
     }
-    let recorded = question.natural_spec().in_order(|tests| tests.changes = true);
-    let run = &question.evidence.made(&recorded, 1)?[0];
+    if let Some(AtAddresses::Agree { may_draw: false, .. }) = question.evidence.at_addresses() {
+        return Ok(false);
+    }
+    let recorded = recording_seeds(question.natural_spec());
+    let made = question.evidence.made(&recorded, 1).map_err(Missing::joinable)?;
+    Ok(draws(&made[0], seeds))
+}
+
+/// Returns this spec such that its run shows whether a hasher [draws].
+pub fn recording_seeds(spec: RunSpec) -> RunSpec {
+    spec.in_order(|tests| (tests.changes, tests.without_files) = (true, true))
+}
+
+/// Returns whether a hasher drew one of these seeds in a run that [records](recording_seeds) it.
+pub fn draws(run: &Run, seeds: &[StateId]) -> bool {
     let mut written = run.states.iter().filter_map(|change| change.state.bytes());
     let is_seed = |(start, length): (usize, usize)| {
         let mut seeds = seeds.iter().filter_map(StateId::bytes);
         seeds.any(|(seed, size)| seed < start + length && start < seed + size)
     };
-    Ok(written.any(is_seed))
+    written.any(is_seed)
 }
 
 /// Returns whether the test, which failed in every clean run, passes in some natural run if chance
@@ -238,14 +269,16 @@ pub(super) fn may_pass(question: Question<'_>) -> Result<bool, Missing> {
         return Ok(true);
     }
     let uses_chance = known.iter().any(|run| !run.sources.is_empty());
-    let draws = !uses_chance && may_draw(question)?;
+    let joined = evidence.agreeing_at_addresses();
+    let draws = !uses_chance && joined < ENOUGH_RANDOM && may_draw(question)?;
     if !uses_chance && !draws {
         return Ok(false);
     }
     // The date may make a test fail for longer than a few runs take.
     let failures = if draws || uses_random(evidence) { ENOUGH_RANDOM } else { ENOUGH_FAILURES };
-    let wanted = failures.min(affordable(longest(known))).max(known.len());
-    Ok(passes(evidence.made(&natural, wanted)?))
+    let wanted = failures.saturating_sub(joined).min(affordable(longest(known))).max(known.len());
+    let made = evidence.made(&natural, wanted);
+    Ok(passes(made.map_err(|missing| if draws { missing.joinable() } else { missing })?))
 }
 
 /// Returns whether addresses decide the outcome of a test. Some of its [natural

@@ -43,6 +43,23 @@ pub struct Evidence {
     is_uncontrolled: bool,
     /// Spent budgets.
     spent: Spent,
+    /// Runs in which all tests of the binary ran in one process, at random addresses.
+    at_addresses: Option<AtAddresses>,
+}
+
+/// What the outcomes of a test show that ran some times together with the other tests of its binary
+/// in one process, at random addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AtAddresses {
+    /// Two of them differ.
+    Vary,
+    /// All are those of the first clean run.
+    Agree {
+        /// Number of outcomes.
+        runs: usize,
+        /// Whether a hasher in one of the tests may have drawn from an address.
+        may_draw: bool,
+    },
 }
 
 /// Cheap hash key that nearly identifies a spec of one test.
@@ -74,6 +91,25 @@ impl Evidence {
     /// Returns which budgets are spent.
     pub const fn spent(&self) -> Spent {
         self.spent
+    }
+
+    /// Records what runs in one process with other tests, at random addresses, showed.
+    pub const fn note_at_addresses(&mut self, found: AtAddresses) {
+        self.at_addresses = Some(found);
+    }
+
+    /// Returns what such runs showed, if they were made.
+    pub const fn at_addresses(&self) -> Option<AtAddresses> {
+        self.at_addresses
+    }
+
+    /// Returns the number of such runs that replace runs alone: those that agree, if a hasher may
+    /// have drawn in them.
+    pub const fn agreeing_at_addresses(&self) -> usize {
+        match self.at_addresses {
+            Some(AtAddresses::Agree { runs, may_draw: true }) => runs,
+            _ => 0,
+        }
     }
 
     /// Returns the answer to a question that serves `purpose`. Returns `None` if it needs more runs
@@ -220,7 +256,8 @@ impl Evidence {
 
     /// Returns a copy without the runs for which `is_left_out` holds.
     pub fn without(&self, is_left_out: impl Fn(&RunSpec, &Run) -> bool) -> Self {
-        let mut kept = Evidence { spent: self.spent, ..Evidence::new(self.prune) };
+        let Evidence { spent, at_addresses, prune, .. } = *self;
+        let mut kept = Evidence { spent, at_addresses, ..Evidence::new(prune) };
         for (spec, run) in self.all().filter(|(spec, run)| !is_left_out(spec, run)) {
             kept.add(spec.clone(), run.clone());
         }

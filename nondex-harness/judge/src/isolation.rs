@@ -16,7 +16,7 @@ mod runs;
 
 use std::time::Duration;
 
-use nondex_core::{Failure, Outcome};
+use nondex_core::{Failure, Outcome, RunSpec};
 
 pub use self::runs::Runs;
 use super::certainty;
@@ -163,7 +163,6 @@ pub fn conclude(
     available: Available,
     runs: &Runs,
 ) -> Result<Judgement, Need> {
-    let options = &*runs.options(options);
     // A test that hangs would take the whole limit in each run alone and after other tests. A plain
     // build shows first whether it hangs there too.
     if available.plain && runs.plain.is_none() && runs.hang_together() {
@@ -174,13 +173,17 @@ pub fn conclude(
             return Err(of_plain_build(&runs.together, options, true));
         }
     }
-    let judgement = judge(test, options, runs).map_err(Need::Runs)?;
+    let is_joinable = available.addresses && runs.together.at_addresses().is_none();
+    let judgement = judge(test, options, runs).map_err(|missing| {
+        // A test that ends its process would end it for others, too. Without pruning, each of the
+        // runs is made alone.
+        let joins = is_joinable && missing.joinable && !missing.alone && options.prune;
+        let ends = |(_, run): (&RunSpec, &Run)| run.ends_process();
+        if joins && !runs.together.all().any(ends) { Need::Addresses } else { Need::Runs(missing) }
+    })?;
     let question = Question::new(test, options, runs.judged_by(Some(&judgement)));
     let evidence = question.evidence;
-    if available.addresses
-        && runs.varies_at_addresses.is_none()
-        && certainty::may_be_of_addresses(&judgement.conclusion, question)
-    {
+    if is_joinable && certainty::may_be_of_addresses(&judgement.conclusion, question) {
         return Err(Need::Addresses);
     }
     let by_itself = judgement.conclusion.or_explained(evidence, options);

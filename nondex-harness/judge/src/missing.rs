@@ -20,6 +20,8 @@ pub struct Missing<E = RunSpec> {
     pub alone: bool,
     /// Whether each gets an empty folder for temporary files.
     pub fresh: bool,
+    /// Whether runs at random addresses in which other tests run in the same process serve as well.
+    pub joinable: bool,
     /// What the experiments are for.
     pub purpose: ExperimentPurpose,
 }
@@ -78,6 +80,7 @@ impl<E> Missing<E> {
             limits: RunLimits { elapsed: None, busy: None },
             alone: false,
             fresh: false,
+            joinable: false,
             purpose: ExperimentPurpose::Judge,
         }
     }
@@ -85,6 +88,11 @@ impl<E> Missing<E> {
     /// Sets whether nothing else may run at the same time.
     pub fn alone(self, alone: bool) -> Self {
         Missing { alone, ..self }
+    }
+
+    /// States that runs in which other tests run in the same process serve as well.
+    pub fn joinable(self) -> Self {
+        Missing { joinable: true, ..self }
     }
 
     /// Sets the purpose.
@@ -124,6 +132,7 @@ pub fn gather<T, E: PartialEq>(
             (Ok(answer), _) => known.push(answer),
             (Err(missing), Some(batch)) if missing.alone == batch.alone => {
                 batch.purpose = batch.purpose.max(missing.purpose);
+                batch.joinable &= missing.joinable;
                 let first = missing.experiments.first();
                 if !first.is_some_and(|first| batch.experiments.contains(first)) {
                     batch.experiments.extend(missing.experiments);

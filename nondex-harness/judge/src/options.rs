@@ -107,11 +107,8 @@ pub struct Options {
     pub prerequisites: Vec<Arc<dyn Prerequisite>>,
     /// Statics of a test's executable in which hashers keep seeds that they draw from addresses.
     pub address_seeds: Arc<[StateId]>,
-    /// Whether nothing records what a test uses, for instance because it runs on the host's own
-    /// std, or because it draws from addresses.
+    /// Whether nothing records what a test uses, because it runs on the host's own std.
     pub is_unobserved: bool,
-    /// Whether the outcome of a test is known to vary at random addresses.
-    pub varies_at_addresses: bool,
     /// Options of single tests, by their ids.
     pub per_test: BTreeMap<String, TestOptions>,
     /// Resources of runs of single tests, by their ids, if they are not one job slot.
@@ -178,7 +175,6 @@ impl Options {
             per_test: BTreeMap::new(),
             address_seeds: Arc::default(),
             is_unobserved: false,
-            varies_at_addresses: false,
             required: Arc::default(),
         }
     }

@@ -103,6 +103,7 @@ pub fn settle<S, T, E>(
             limits: missing.limits,
             alone: missing.alone,
             fresh: missing.fresh,
+            joinable: missing.joinable,
             purpose: missing.purpose,
         };
         missing.experiments.into_iter().for_each(|experiment| make(store, experiment, &how));

@@ -72,7 +72,7 @@ pub(super) fn mark(spec: &RunSpec) {
     let image = Image::of_process();
     let own = spec.record.as_ref().and_then(|record| record.parent()).map(Path::to_owned);
     let mut roots = Vec::new();
-    if spec.records_changes() {
+    if spec.records_files() {
         let surroundings = Surroundings::now();
         roots.extend(surroundings.directory().cloned());
         roots.push(::std::env::temp_dir());

@@ -189,6 +189,11 @@ impl RunSpec {
         self.sequence().is_some_and(|tests| tests.changes)
     }
 
+    /// Returns whether these changes include those of files.
+    pub fn records_files(&self) -> bool {
+        self.sequence().is_some_and(|tests| tests.changes && !tests.without_files)
+    }
+
     /// Returns the tests of the experiment, in the order in which they run.
     pub fn tests(&self) -> impl Iterator<Item = &str> {
         self.before().iter().map(String::as_str).chain([self.test.as_str()])

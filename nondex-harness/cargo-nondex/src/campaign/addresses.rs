@@ -4,18 +4,23 @@
 //! takes a process. So the tests that use nothing else that may vary run in one process, in one
 //! order, some times. A test whose outcome varies is then judged from [many runs
 //! alone](crate::judge::certainty); other tests of the process cannot be the reason for a verdict.
+//!
+//! A hasher may draw its seed from an address. The first process shows whether one does. If so, the
+//! tests run as often as each would alone, and where these runs agree, they replace those alone.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use nondex_core::Family;
+use nondex_core::{Family, RunSpec};
 
 use super::Campaign;
 use super::launch::Launcher;
 use super::process::at_random_addresses;
-use crate::judge::{Run, Runs};
-use crate::project::TestCase;
+use super::queue::Workload;
+use crate::judge::certainty::{self, ENOUGH_RANDOM};
+use crate::judge::{AtAddresses, Need, Required, Run, Runs};
+use crate::pool;
 
 /// Least and largest number of processes. A failure in one run in eight is found with probabilities
 /// of 55 and 80 percent, one in every other run with 97 and more than 99.9.
@@ -24,8 +29,8 @@ const PROCESSES: [usize; 2] = [6, 12];
 /// Number of tests that run in all processes of a binary, if the least number is enough for that.
 const TESTS: usize = 1200;
 
-/// Limit on the duration of all processes of one binary.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// Limits on the duration of all processes of one binary: usually, and if a hasher may draw.
+const PATIENCE: [Duration; 2] = [Duration::from_secs(2), Duration::from_secs(10)];
 
 /// Tests whose first run took longer are left out.
 const LONGEST: Duration = Duration::from_millis(100);
@@ -33,79 +38,139 @@ const LONGEST: Duration = Duration::from_millis(100);
 /// Time limit of each test. One that is reached is no evidence.
 const LIMIT: Duration = Duration::from_secs(2);
 
-/// Index of the folder for temporary files of these processes, which run one after the other.
-const PLACE: usize = 0;
+/// Tests of one binary that run in one process: the binary, and whether the tests draw random
+/// bytes. Each process then gets an empty folder for temporary files.
+type Group<'c> = (&'c str, bool);
+
+/// Test of a group.
+struct Member {
+    /// Index of the test.
+    test: usize,
+    /// Whether its first clean run passed.
+    passes: bool,
+}
 
 impl Campaign<'_> {
-    /// Runs these tests at random addresses, and records whose outcomes vary.
-    pub(super) fn run_at_addresses(&self, tests: &[usize], runs: &mut [Runs]) {
-        // Tests of each binary. Those that draw random bytes run apart, with fresh folders.
-        let mut groups: BTreeMap<(&str, bool), Vec<usize>> = BTreeMap::new();
-        for test in tests {
-            runs[*test].varies_at_addresses = Some(false);
-            let (suite, case) = self.tests[*test];
-            let clean = self.options[*test].clean_spec(&case.name);
-            let first = runs[*test].together.of(&clean).first();
+    /// Runs tests at random addresses, and records whose outcomes vary.
+    pub(super) fn run_at_addresses(&self, needs: &[(usize, Need)], runs: &mut [Runs]) {
+        let mut groups: BTreeMap<Group<'_>, Vec<Member>> = BTreeMap::new();
+        for &(test, _) in needs {
+            runs[test].note_at_addresses(AtAddresses::Agree { runs: 0, may_draw: true });
+            let (suite, case) = self.tests[test];
+            let clean = self.options[test].clean_spec(&case.name);
+            let first = runs[test].together.of(&clean).first();
             if let Some(first) = first.filter(|run| run.took < LONGEST) {
-                groups.entry((&suite.binary.id, draws(first))).or_default().push(*test);
+                let group = (suite.binary.id.as_str(), draws_bytes(first));
+                groups.entry(group).or_default().push(Member { test, passes: first.passed() });
             }
         }
-        for ((_, draws), tests) in &groups {
-            for (test, outcomes) in tests.iter().zip(self.outcomes_at_addresses(tests, *draws)) {
-                runs[*test].varies_at_addresses = Some(varies(&outcomes));
-            }
-        }
-    }
-
-    /// Returns the outcomes of these tests of one binary in each process: whether the test passed,
-    /// as far as it has an outcome. Each process `is_fresh` if it gets an empty folder for
-    /// temporary files.
-    fn outcomes_at_addresses(&self, tests: &[usize], is_fresh: bool) -> Vec<Vec<bool>> {
-        let cases: Vec<&TestCase> = tests.iter().map(|test| self.tests[*test].1).collect();
-        let mut outcomes = vec![Vec::new(); tests.len()];
-        let Some(last) = tests.last() else { return outcomes };
-        let binary = &self.tests[*last].0.binary;
-        let spec = self.options[*last].natural_spec(&self.tests[*last].1.name);
-        let begin = Instant::now();
-        let [least, most] = PROCESSES;
-        // One test, or each of very many, is tried less often.
-        let processes = most.min(least + tests.len() - 1).min(least.max(TESTS / tests.len()));
         // Nobody reads the records of failed runs.
         let records = self.directory.join("addresses");
         if std::fs::create_dir_all(&records).is_err() {
-            return outcomes;
+            return;
         }
         let launcher = self.launcher.clone().recording_in(records.clone());
-        for _ in 0..processes {
-            // The budget does not count: seeds may have used it up, and these runs are few.
-            if begin.elapsed() > PATIENCE || self.stop.is_set() {
-                break;
-            }
-            let run = |folder: Option<&Path>| {
-                at_random_addresses(|| launcher.experiment(folder, &[LIMIT], binary, &cases, &spec))
+        let groups: Vec<_> = groups.into_iter().collect();
+        let jobs = self.options.first().map_or(1, |options| options.jobs.get());
+        let required = |(_, members): &(Group<'_>, Vec<Member>)| {
+            let all = members.iter().map(|member| self.required(member.test));
+            all.fold(Required::default(), |all, own| all.or(&own))
+        };
+        // The processes of a group run one after the other: its tests may use files of one name.
+        let all = pool::each_within(jobs, &groups, required, |place, ((_, is_fresh), members)| {
+            let experiment = |spec: &RunSpec| {
+                let run =
+                    |folder: Option<&Path>| self.at_addresses(&launcher, folder, members, spec);
+                if *is_fresh { Launcher::with_fresh(place, run) } else { run(None) }
             };
-            let made = if is_fresh { Launcher::with_fresh(PLACE, run) } else { run(None) };
-            for (outcomes, run) in outcomes.iter_mut().zip(made.into_iter().flatten()) {
-                if !run.is_missing && !run.ends_process() {
-                    outcomes.push(run.passed());
-                }
-            }
+            Some(self.found_at_addresses(members, experiment))
+        });
+        for (member, found) in groups.iter().flat_map(|(_, members)| members).zip(all.concat()) {
+            runs[member.test].note_at_addresses(found);
         }
         let _ = std::fs::remove_dir_all(&records);
-        outcomes
+    }
+
+    /// Runs these tests of one binary in one process at random addresses. Returns `None` when it
+    /// was stopped.
+    fn at_addresses(
+        &self,
+        launcher: &Launcher<'_>,
+        folder: Option<&Path>,
+        members: &[Member],
+        spec: &RunSpec,
+    ) -> Option<Vec<Run>> {
+        let binary = &self.tests[members.first()?.test].0.binary;
+        let tests: Vec<_> = members.iter().map(|member| self.tests[member.test].1).collect();
+        at_random_addresses(|| launcher.experiment(folder, &[LIMIT], binary, &tests, spec))
+    }
+
+    /// Returns what the outcomes of these tests of one binary show, which run some times by
+    /// `experiment`.
+    fn found_at_addresses(
+        &self,
+        members: &[Member],
+        experiment: impl Fn(&RunSpec) -> Option<Vec<Run>>,
+    ) -> Vec<AtAddresses> {
+        let Some(Member { test: last, .. }) = members.last() else { return Vec::new() };
+        let options = &self.options[*last];
+        let spec = options.natural_spec(&self.tests[*last].1.name);
+        let seeds = &options.address_seeds;
+        let [least, most] = PROCESSES;
+        // One test, or each of very many, is tried less often.
+        let few = most.min(least + members.len() - 1).min(least.max(TESTS / members.len()));
+        let (mut processes, mut may_draw) = (few, !seeds.is_empty());
+        let mut outcomes = vec![Vec::new(); members.len()];
+        let begin = Instant::now();
+        let [patience, patience_with_draws] = PATIENCE;
+        let mut made = 0;
+        while made < processes && !self.stop.is_set() {
+            // The budget does not count for few runs: seeds may have used it up.
+            let is_spent = made >= few && self.budget.spent().exploring;
+            let allowed = if processes > few { patience_with_draws } else { patience };
+            if is_spent || begin.elapsed() > allowed {
+                break;
+            }
+            let records_seeds = made == 0 && may_draw;
+            let spec =
+                if records_seeds { &certainty::recording_seeds(spec.clone()) } else { &spec };
+            let Some(runs) = experiment(spec) else { break };
+            let is_whole = |run: &Run| !run.is_missing && !run.ends_process();
+            if records_seeds {
+                let draws = |run: &Run| certainty::draws(run, seeds);
+                may_draw = !runs.iter().all(is_whole) || runs.iter().any(draws);
+                let all = begin.elapsed() * u32::try_from(ENOUGH_RANDOM).unwrap_or(u32::MAX);
+                if may_draw && all < patience_with_draws {
+                    processes = ENOUGH_RANDOM;
+                }
+            }
+            for (outcomes, run) in outcomes.iter_mut().zip(&runs) {
+                outcomes.extend(is_whole(run).then(|| run.passed()));
+            }
+            made += 1;
+        }
+        let all = members.iter().zip(&outcomes);
+        all.map(|(member, outcomes)| found(member.passes, outcomes, may_draw)).collect()
     }
 }
 
-/// Returns whether a run drew random values. They are the same in each run, so names of files that
+/// Returns whether a run drew random bytes. They are the same in each run, so names of files that
 /// a test makes from them are, too.
-fn draws(run: &Run) -> bool {
+fn draws_bytes(run: &Run) -> bool {
     let mut families = run.points.iter().map(|point| point.site.family);
     families.any(|family| matches!(family, Family::Entropy | Family::HashKeys))
 }
 
-/// Returns whether two of these outcomes differ.
-fn varies(outcomes: &[bool]) -> bool {
-    outcomes.windows(2).any(|two| two[0] != two[1])
+/// Returns what these outcomes show about a test whose first clean run `passes` or not. A hasher in
+/// one of the tests of the process `may_draw` from an address.
+fn found(passes: bool, outcomes: &[bool], may_draw: bool) -> AtAddresses {
+    let agreeing = outcomes.iter().filter(|outcome| **outcome == passes).count();
+    match outcomes.len() - agreeing {
+        0 => AtAddresses::Agree { runs: agreeing, may_draw: may_draw || agreeing == 0 },
+        _ if agreeing > 0 => AtAddresses::Vary,
+        // Each time another one: a test before it in the process may be the reason.
+        _ => AtAddresses::Agree { runs: 0, may_draw: true },
+    }
 }
 
 #[cfg(test)]
@@ -114,7 +179,14 @@ mod tests {
 
     #[test]
     fn a_test_varies_if_it_has_both_outcomes() {
-        assert!(!varies(&[]) && !varies(&[true, true]) && !varies(&[false, false]));
-        assert!(varies(&[true, true, false]));
+        let agree = |runs, may_draw| AtAddresses::Agree { runs, may_draw };
+        assert_eq!(found(true, &[true, true, false], false), AtAddresses::Vary);
+        for may_draw in [false, true] {
+            assert_eq!(found(true, &[true, true], may_draw), agree(2, may_draw));
+            assert_eq!(found(false, &[false], may_draw), agree(1, may_draw));
+            // Nothing is known about a test without an outcome, or after another test.
+            assert_eq!(found(true, &[], may_draw), agree(0, true));
+            assert_eq!(found(true, &[false, false], may_draw), agree(0, true));
+        }
     }
 }

@@ -387,10 +387,7 @@ impl Workload for Campaign<'_> {
 
     fn fulfil(&self, needs: &[(usize, Need)], runs: &mut [Runs]) {
         match needs {
-            [(_, Need::Addresses), ..] => {
-                let tests: Vec<usize> = needs.iter().map(|(test, _)| *test).collect();
-                self.run_at_addresses(&tests, runs);
-            }
+            [(_, Need::Addresses), ..] => self.run_at_addresses(needs, runs),
             [(_, Need::AfterOthers), ..] => {
                 let tests: Vec<usize> = needs.iter().map(|(test, _)| *test).collect();
                 self.run_after_others(&tests, runs);

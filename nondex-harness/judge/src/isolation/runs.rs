@@ -1,15 +1,13 @@
 //! Runs of one test: together with other tests, alone, and in a plain build.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 use nondex_core::{Failure, Family, Outcome};
 
 use super::{ExternalFiles, Judgement, Reason};
-use crate::evidence::Evidence;
+use crate::evidence::{AtAddresses, Evidence};
 use crate::missing::Spent;
-use crate::options::Options;
 use crate::order;
 use crate::plain::PlainBuild;
 use crate::run::Run;
@@ -27,9 +25,6 @@ pub struct Runs {
     pub plain_failure: Option<Failure>,
     /// File that the build script of its package wrote with other contents in the plain build.
     pub generated: Option<String>,
-    /// Whether its outcome varied at random addresses, where all tests of its binary ran in one
-    /// process, if that was tried.
-    pub varies_at_addresses: Option<bool>,
     /// Result after the other tests of its binary, if the test fails alone.
     pub after_others: Option<order::AfterOthers>,
     /// Effect of files that no process restores, if they may decide the outcome.
@@ -48,7 +43,6 @@ impl Runs {
             plain: None,
             plain_failure: None,
             generated: None,
-            varies_at_addresses: None,
             after_others: None,
             files: None,
             is_shared,
@@ -61,17 +55,10 @@ impl Runs {
         self.alone.spend(spent);
     }
 
-    /// Returns the options by which the test is judged. A test whose outcome varied at random
-    /// addresses uses something that nothing records.
-    pub(super) fn options<'o>(&self, options: &'o Options) -> Cow<'o, Options> {
-        match self.varies_at_addresses {
-            Some(true) => Cow::Owned(Options {
-                is_unobserved: true,
-                varies_at_addresses: true,
-                ..options.clone()
-            }),
-            _ => Cow::Borrowed(options),
-        }
+    /// Records what runs in one process with other tests, at random addresses, showed.
+    pub const fn note_at_addresses(&mut self, found: AtAddresses) {
+        self.together.note_at_addresses(found);
+        self.alone.note_at_addresses(found);
     }
 
     /// Returns the runs alone, or those together with other tests.

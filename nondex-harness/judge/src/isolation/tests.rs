@@ -1,10 +1,13 @@
 //! Tests of judgements about tests that others may have disturbed.
 
 use crate::question::Question;
-use nondex_core::{Family, Level, Model, RunSpec, Site, Source, model};
+use nondex_core::{
+    Family, Level, Model, RunSpec, Site, Source, StateChange, StateId, StateKind, model,
+};
 
 use super::*;
 use crate::culprit::{Culprits, Group};
+use crate::evidence::AtAddresses;
 use crate::missing::Spent;
 use crate::order;
 use crate::plain::PlainBuild;
@@ -375,12 +378,17 @@ fn a_test_that_varies_together_with_others_at_random_addresses_is_run_there_ofte
         (false, false, 2, "broken"),
         (false, true, 60, "ND"),
     ] {
+        let found = if varies {
+            AtAddresses::Vary
+        } else {
+            AtAddresses::Agree { runs: 12, may_draw: false }
+        };
         let mut made = Runs::new(true, false);
         made.spend(Spent { exploring: true, ..Spent::default() });
         let judgement = loop {
             match conclude("t", &options, available, &made) {
                 Ok(judgement) => break judgement,
-                Err(Need::Addresses) => made.varies_at_addresses = Some(varies),
+                Err(Need::Addresses) => made.note_at_addresses(found),
                 Err(Need::Runs(missing)) => {
                     for spec in missing.experiments {
                         let run = run(passes != changes(&spec, made.count()), []);
@@ -392,7 +400,7 @@ fn a_test_that_varies_together_with_others_at_random_addresses_is_run_there_ofte
         };
         assert_eq!(verdict(&judgement), expected);
         assert!(made.count() >= runs, "{}", made.count());
-        assert_eq!(made.varies_at_addresses, Some(varies));
+        assert_eq!(made.together.at_addresses(), Some(found));
     }
     // A test that reads a clock has enough runs at random addresses anyway.
     let mut timed = Runs::new(true, false);
@@ -401,8 +409,60 @@ fn a_test_that_varies_together_with_others_at_random_addresses_is_run_there_ofte
             timed.together.add(spec, Run { sources: vec![Source::Clock], ..run(true, []) });
         }
     }
-    assert_eq!(timed.varies_at_addresses, None);
+    assert_eq!(timed.together.at_addresses(), None);
     assert!(conclude("t", &options, available, &timed).is_ok());
+}
+
+#[test]
+fn a_test_whose_hasher_draws_ends_after_runs_with_other_tests_as_after_runs_alone() {
+    let bytes = |start| StateId { kind: StateKind::Static, name: StateId::name_of_bytes(start, 8) };
+    let options = Options { address_seeds: [bytes(64)].into(), ..options() };
+    let is_clean = |number: usize| number < 2;
+    type Passes = fn(usize) -> bool;
+    let all: [(Passes, &str); 4] = [
+        (|_| true, "stable"),
+        (|_| false, "broken"),
+        (|number| number % 40 != 39, "ND"),
+        (|number| number % 40 == 39, "ND"),
+    ];
+    for (passes, expected) in all {
+        // How often it runs alone, if runs with other tests are made, fail for lack of time, or
+        // cannot be made.
+        let runs = [Some(60), Some(0), None].map(|together| {
+            let mut made = Runs::new(true, false);
+            let judgement = loop {
+                let addresses = together.is_some();
+                let available = Available { addresses, ..Available::default() };
+                match conclude("t", &options, available, &made) {
+                    Ok(judgement) => break judgement,
+                    Err(Need::Addresses) => {
+                        let outcomes = (0..together.unwrap()).map(passes);
+                        let changed = outcomes.filter(|passed| *passed != passes(0)).count();
+                        made.note_at_addresses(match (together, changed) {
+                            (Some(runs), 0) => AtAddresses::Agree { runs, may_draw: true },
+                            _ => AtAddresses::Vary,
+                        });
+                    }
+                    Err(Need::Runs(missing)) => {
+                        for spec in missing.experiments {
+                            let draws = spec.is_natural() && !is_clean(made.count());
+                            let passed = passes(if draws { made.count() } else { 0 });
+                            let change =
+                                StateChange { state: bytes(64), before: None, after: None };
+                            let states = if spec.records_changes() { vec![change] } else { vec![] };
+                            made.together
+                                .add(spec, Run { states: states.into(), ..run(passed, []) });
+                        }
+                    }
+                    Err(other) => panic!("{other:?}"),
+                }
+            };
+            assert_eq!(verdict(&judgement), expected, "{together:?}");
+            made.count()
+        });
+        assert_eq!(runs[0] == 2, expected != "ND", "{runs:?}");
+        assert_eq!(runs[1], runs[2]);
+    }
 }
 
 #[test]

@@ -125,6 +125,7 @@ pub struct TestReport {
     #[serde(default)]
     pub sources: Vec<Source>,
     /// For a stable test: failure rate that its runs leave possible, with 95 percent confidence.
+    /// Runs in one process with all tests of its binary count, but not in `runs`.
     pub failure_bound: Option<f64>,
     /// For a stable test: choices that only its output depends on.
     pub latent: Option<Latent>,
