@@ -135,9 +135,9 @@ def nondex(binary, directory, arguments, command="run", **environment):
         return None, seconds, done.stderr
 
 
-def build(binary, directory, extra):
+def build(binary, directory, extra, **environment):
     """Builds the tests, with a network if dependencies have to be fetched."""
-    cargo([binary, "nondex", "list", "--quiet"] + extra, directory)
+    cargo([binary, "nondex", "list", "--quiet"] + extra, directory, **environment)
 
 
 CLOCKS = {"std::time::Instant::now", "std::time::SystemTime::now", "std::fs::Metadata::modified"}

@@ -63,6 +63,11 @@ pub(super) fn all(build: &Utf8Path) -> Vec<Drawn> {
         .collect()
 }
 
+/// Returns the folders of the packages that such programs built in the build in this folder.
+pub(super) fn packages(build: &Utf8Path) -> impl Iterator<Item = Utf8PathBuf> {
+    all(build).into_iter().filter_map(|drawn| drawn.package().map(Utf8Path::to_owned))
+}
+
 impl Drawn {
     /// Parses the text that `probes/entropy.rs` wrote into the file with this name.
     fn parse(name: &str, text: &[u8]) -> Option<Self> {

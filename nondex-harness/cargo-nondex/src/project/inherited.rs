@@ -1,7 +1,8 @@
 //! Built dependencies that a new build folder takes over from another one.
 //!
 //! This tool builds a project into several folders: with and without coverage, and for another
-//! commit. Most dependencies are the same in all of them. Cargo decides by its fingerprints whether
+//! commit. Most dependencies are the same in all of them, and in a plain build they are those of
+//! the user's own builds. Cargo decides by its fingerprints whether
 //! it can use a built dependency, so copying one is safe, whatever features, flags and versions the
 //! new build has. Fingerprints of the project's own packages are no such proof: they compare only
 //! the times of files. So these packages are always built again.
@@ -12,13 +13,15 @@ use std::io;
 use std::os::unix::fs::symlink;
 
 use camino::Utf8Path;
-use cargo_metadata::{Metadata, TargetKind};
+use cargo_metadata::{Metadata, Package, TargetKind};
 
 use super::cargo::Cargo;
+use super::drawn;
 use super::folder::BuildFolder;
 use super::foundation;
-use super::instrumentation::Instrumentation;
+use super::instrumentation::{Instrumentation, PROGRAM};
 use super::outdated::{FINGERPRINTS, package_of, profiles};
+use super::plan::Mode;
 use crate::error::Result;
 use crate::file::entries;
 
@@ -36,8 +39,8 @@ const LOCK: &str = ".cargo-lock";
 const VENDORED: &str = ".cargo-checksum.json";
 
 /// Opens the build folder `name` for builds of `cargo` with this instrumentation. A new one takes
-/// over the dependencies of another folder, if there is one. `ours` is the folder of everything
-/// that this tool builds.
+/// over the dependencies of another folder, if there is one, and a plain one those of the user's
+/// builds. `ours` is the folder of everything that this tool builds.
 ///
 /// # Errors
 /// Returns the errors of [`BuildFolder::filled`].
@@ -49,6 +52,12 @@ pub(super) fn open(
     quiet: bool,
 ) -> Result<BuildFolder> {
     let path = ours.join(name);
+    // Cargo builds a dependency that is not taken over.
+    let take_over = |other: &Utf8Path, is_excluded: &dyn Fn(&Package) -> bool| {
+        if let Ok(metadata) = foundation::metadata(cargo.plan, true) {
+            let _ = Dependencies::of(&metadata, is_excluded).copy(other, &path);
+        }
+    };
     BuildFolder::filled(path.clone(), &instrumentation.key(cargo), quiet, || {
         for (other, key) in instrumentation.donors(cargo, ours) {
             // The lock on the new folder excludes this process, too.
@@ -56,11 +65,17 @@ pub(super) fn open(
                 continue;
             }
             let Some(other) = BuildFolder::existing(other, &key, quiet)? else { continue };
-            // Without them, cargo builds the dependencies.
-            if let Ok(metadata) = foundation::metadata(cargo.plan, true) {
-                let _ = Dependencies::of(&metadata).copy(&other.path, &path);
-            }
-            break;
+            take_over(&other.path, &|_| false);
+            return Ok(());
+        }
+        let known = ours.join(PROGRAM);
+        if cargo.plan.mode == Mode::Plain && known.exists() {
+            // In the user's builds, nothing seeds build scripts and proc macros.
+            let drawn: BTreeSet<_> = drawn::packages(&known).collect();
+            let draws = |package: &Package| {
+                package.manifest_path.parent().is_some_and(|folder| drawn.contains(folder))
+            };
+            take_over(&cargo.foundation.metadata.target_directory, &draws);
         }
         Ok(())
     })
@@ -74,12 +89,12 @@ pub(super) struct Dependencies {
 }
 
 impl Dependencies {
-    /// Returns the dependencies whose fingerprints prove that they are unchanged. `metadata` has
-    /// the dependency graph.
-    pub(super) fn of(metadata: &Metadata) -> Self {
-        let is_fixed = |package: &&cargo_metadata::Package| {
+    /// Returns the dependencies whose fingerprints prove that they are unchanged, except those that
+    /// are excluded. `metadata` has the dependency graph.
+    pub(super) fn of(metadata: &Metadata, is_excluded: &dyn Fn(&Package) -> bool) -> Self {
+        let is_fixed = |package: &&Package| {
             let vendored = package.manifest_path.with_file_name(VENDORED);
-            package.source.is_some() && !vendored.exists()
+            package.source.is_some() && !vendored.exists() && !is_excluded(package)
         };
         // Files are known only by the name of their package.
         let (fixed, others): (Vec<_>, Vec<_>) = metadata.packages.iter().partition(is_fixed);
@@ -165,7 +180,22 @@ fn copy_all(from: &Utf8Path, to: &Utf8Path) -> io::Result<()> {
 mod tests {
     use std::time::{Duration, SystemTime};
 
+    use super::super::plan::BuildPlan;
     use super::*;
+
+    #[test]
+    fn an_excluded_dependency_is_built_as_the_projects_own_packages_are() {
+        let directory = env!("CARGO_MANIFEST_DIR").into();
+        let plan = BuildPlan { directory, offline: true, ..BuildPlan::default() };
+        let metadata = foundation::metadata(&plan, true).unwrap();
+        let has_seeds = |package: &Package| *package.name == "serde_json";
+        let found = |excluded| {
+            let dependencies = Dependencies::of(&metadata, excluded);
+            ["serde", "serde_json", "nondex-core"].map(|name| dependencies.packages.contains(name))
+        };
+        assert_eq!(found(&|_| false), [true, true, false]);
+        assert_eq!(found(&has_seeds), [true, false, false]);
+    }
 
     #[test]
     fn dependencies_are_copied_with_their_times_and_own_packages_are_not() {

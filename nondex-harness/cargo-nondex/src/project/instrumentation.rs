@@ -13,6 +13,9 @@ use super::runtime::{Recipe, Runtime};
 use super::rustix::{self, Backend};
 use crate::error::Result;
 
+/// Name of the folder of the usual builds over the runtime.
+pub(super) const PROGRAM: &str = "build";
+
 /// Instrumentation of a build: see the [module](self).
 #[derive(Default)]
 pub(super) struct Instrumentation {
@@ -93,7 +96,7 @@ impl Instrumentation {
             Mode::Program if self.covered => "build-covered",
             Mode::Program if self.races => "build-races",
             Mode::Program if plan.without_network => "build-without-network",
-            Mode::Program => "build",
+            Mode::Program => PROGRAM,
             Mode::Swap => "swap",
             Mode::Plain if !plan.varied.program.is_empty() => REBUILT,
             Mode::Plain => "plain",
@@ -106,7 +109,7 @@ impl Instrumentation {
         let own = self.folder(cargo);
         // Coverage and accesses are instrumented in the project's own crates only.
         let usual = match own {
-            "build-covered" | "build-races" => "build",
+            "build-covered" | "build-races" => PROGRAM,
             REBUILT => "plain",
             other => other,
         };
