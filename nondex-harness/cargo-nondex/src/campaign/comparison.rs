@@ -2,6 +2,7 @@
 //! [`judge::plain`](crate::judge::plain).
 
 use std::cell::OnceCell;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use nondex_core::{Failure, Outcome};
@@ -133,7 +134,12 @@ impl<'a> Comparison<'a> {
         let mut failure = None;
         loop {
             let begin = Instant::now();
-            let (outcome, output) = once(binary, test, timeout, self.stop)?;
+            let mut command = launch::command(binary, test, None);
+            // A backtrace of a large program takes a second. Runs of a campaign have none either.
+            if failures > 0 {
+                launch::without_backtraces(&mut command);
+            }
+            let (outcome, output) = ended_of(command, binary, test, timeout, self.stop)?;
             let run = begin.elapsed();
             took += run;
             if let Some(budget) = self.budget {
@@ -211,7 +217,17 @@ pub(super) fn once(
     timeout: Duration,
     stop: &StopFlag,
 ) -> Result<(Outcome, String), String> {
-    let command = launch::command(binary, test, None);
+    ended_of(launch::command(binary, test, None), binary, test, timeout, stop)
+}
+
+/// Runs a test with this command: see [`once`].
+fn ended_of(
+    command: Command,
+    binary: &TestBinary,
+    test: &TestCase,
+    timeout: Duration,
+    stop: &StopFlag,
+) -> Result<(Outcome, String), String> {
     let finished =
         process::run(command, timeout, stop).map_err(|e| format!("it cannot be started: {e}"))?;
     let outcome =

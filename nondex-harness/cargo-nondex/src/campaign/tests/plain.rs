@@ -40,3 +40,23 @@ fn when_the_budget_is_spent_only_what_is_decisive_runs_in_a_plain_build() {
     }
     assert_eq!(compare(&spent, 0, true), PlainBuild::Runs([0, RUNS]));
 }
+
+#[test]
+fn what_failed_in_a_plain_build_fails_again_without_backtraces() {
+    let script = r#"echo "${RUST_BACKTRACE-unset}" >> backtraces; test "$2" = passing"#;
+    let mut project = Project::new(Harness::Libtest, script, &["passing", "failing"]);
+    project.suite.binary.env.insert("RUST_BACKTRACE".into(), "1".into());
+    let stop = StopFlag::new();
+    let builder = Built(project.suite.clone());
+    let comparison = Comparison::new(&builder, None, &stop);
+    for (case, later) in project.suite.tests.iter().zip(["1", "unset"]) {
+        let limit = Duration::from_secs(30);
+        comparison.compare(&project.suite, case, limit, true);
+        let file = project.directory.path().join("backtraces");
+        let seen = fs::read_to_string(&file).unwrap();
+        let mut lines = seen.lines();
+        assert_eq!(lines.next(), Some("1"));
+        assert!(lines.clone().count() > 1 && lines.all(|line| line == later), "{seen}");
+        fs::remove_file(&file).unwrap();
+    }
+}
