@@ -155,6 +155,10 @@ def is_advice(test):
     if not is_dependent or fails_in_base_order(test):
         return False
     culprits = test["culprits"]
+    is_timed = bool(test.get("reason")) or test["verdict"] == "ND" or any(c["family"] in ("schedule", "time") for c in culprits)
+    is_seen = bool(test.get("plain")) and test["plain"][0] > 0
+    if is_timed and not is_seen and not any(c["confirmed"] for c in culprits):
+        return (test.get("scheduled") or {}).get("end") != "deadlock"
     is_clock = bool(culprits) and all(c["family"] == "time" and c["api"] in CLOCKS for c in culprits)
     is_delay = test.get("reason") and not is_clock
     is_fixed = bool(culprits) and all(c["confirmed"] and c["family"] == "fixed_hasher" for c in culprits)
