@@ -98,7 +98,7 @@ pub(super) fn left_out(question: Question<'_>) -> usize {
     let made = made_at_addresses(question);
     match confirm(question) {
         Ok(_) => 0,
-        Err(_) if draws_as_known(question) == Some(true) => ENOUGH_RANDOM.saturating_sub(made),
+        Err(_) if draws_as_known(question) != Some(false) => ENOUGH_RANDOM.saturating_sub(made),
         Err(_) => enough(question.evidence).saturating_sub(made),
     }
 }

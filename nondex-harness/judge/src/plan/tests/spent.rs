@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use nondex_core::{Source, StateChange, StateId, StateKind};
 
 use super::*;
+use crate::evidence::AtAddresses;
 use crate::missing::Spent;
 use crate::options::Options;
 use crate::unexplored;
@@ -173,6 +174,19 @@ fn a_test_whose_hasher_draws_from_addresses_is_untried_until_half_of_its_runs_ar
             let is_untried = runs == 0 || question.natural().len() < untried;
             assert_eq!(unexplored::is_untried(question), is_untried, "{written} {runs}");
         }
+    }
+}
+
+#[test]
+fn few_runs_with_other_tests_are_little_evidence_where_a_hasher_may_draw() {
+    let bytes = StateId { kind: StateKind::Static, name: StateId::name_of_bytes(64, 8) };
+    let options = Options { every_seed: false, address_seeds: [bytes].into(), ..options() };
+    for (may_draw, joined, is_untried) in [(true, 12, true), (true, 30, false), (false, 12, false)]
+    {
+        let (_, mut evidence) = spent_after(0, EXPLORING, &options, |_| run(true, []));
+        evidence.note_at_addresses(AtAddresses::Agree { runs: joined, may_draw });
+        let question = Question::new("t", &options, &evidence);
+        assert_eq!(unexplored::is_untried(question), is_untried, "{may_draw} {joined}");
     }
 }
 
