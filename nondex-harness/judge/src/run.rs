@@ -6,9 +6,9 @@ use std::time::Duration;
 use nondex_core::protocol::network::meaning::Ending;
 use nondex_core::protocol::site::is_of_std;
 use nondex_core::{
-    AccessRecord, ChoiceRecord, CoveredRecord, Failure, Frame, NetworkRecord, OperationRecord,
-    Outcome, PointRecord, RunRecord, ScheduleEnd, ScheduleEndKind, ScheduleRecord, Source,
-    StateChange, StepRecord,
+    AccessRecord, ChoiceRecord, CoveredRecord, Failure, Family, Frame, NetworkRecord,
+    OperationRecord, Outcome, PointRecord, RunRecord, ScheduleEnd, ScheduleEndKind, ScheduleRecord,
+    Source, StateChange, StepRecord,
 };
 use serde::{Deserialize, Serialize};
 
@@ -138,6 +138,13 @@ impl Run {
     /// outcome.
     pub fn has_choices(&self) -> bool {
         !self.points.is_empty()
+    }
+
+    /// Returns whether it drew random bytes or hash keys. They are the same in each such run, so
+    /// names of files that a test makes from them are, too.
+    pub fn draws_random(&self) -> bool {
+        let mut families = self.points.iter().map(|point| point.site.family);
+        families.any(|family| matches!(family, Family::Entropy | Family::HashKeys))
     }
 
     /// Returns whether the process ended before the test did.

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use nondex_core::{Family, RunSpec};
+use nondex_core::RunSpec;
 
 use super::Campaign;
 use super::launch::Launcher;
@@ -38,8 +38,8 @@ const LONGEST: Duration = Duration::from_millis(100);
 /// Time limit of each test. One that is reached is no evidence.
 const LIMIT: Duration = Duration::from_secs(2);
 
-/// Tests of one binary that run in one process: the binary, and whether the tests draw random
-/// bytes. Each process then gets an empty folder for temporary files.
+/// Tests of one binary that run in one process: the binary, and whether the tests [draw random
+/// values](Run::draws_random). Each process then gets an empty folder for temporary files.
 type Group<'c> = (&'c str, bool);
 
 /// Test of a group.
@@ -60,7 +60,7 @@ impl Campaign<'_> {
             let clean = self.options[test].clean_spec(&case.name);
             let first = runs[test].together.of(&clean).first();
             if let Some(first) = first.filter(|run| run.took < LONGEST) {
-                let group = (suite.binary.id.as_str(), draws_bytes(first));
+                let group = (suite.binary.id.as_str(), first.draws_random());
                 groups.entry(group).or_default().push(Member { test, passes: first.passed() });
             }
         }
@@ -152,13 +152,6 @@ impl Campaign<'_> {
         let all = members.iter().zip(&outcomes);
         all.map(|(member, outcomes)| found(member.passes, outcomes, may_draw)).collect()
     }
-}
-
-/// Returns whether a run drew random bytes. They are the same in each run, so names of files that
-/// a test makes from them are, too.
-fn draws_bytes(run: &Run) -> bool {
-    let mut families = run.points.iter().map(|point| point.site.family);
-    families.any(|family| matches!(family, Family::Entropy | Family::HashKeys))
 }
 
 /// Returns what these outcomes show about a test whose first clean run `passes` or not. A hasher in

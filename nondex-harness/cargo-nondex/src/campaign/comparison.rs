@@ -139,7 +139,7 @@ impl<'a> Comparison<'a> {
             if failures > 0 {
                 launch::without_backtraces(&mut command);
             }
-            let (outcome, output) = ended_of(command, binary, test, timeout, self.stop)?;
+            let (outcome, output) = once_by(command, binary, test, timeout, self.stop)?;
             let run = begin.elapsed();
             took += run;
             if let Some(budget) = self.budget {
@@ -217,11 +217,11 @@ pub(super) fn once(
     timeout: Duration,
     stop: &StopFlag,
 ) -> Result<(Outcome, String), String> {
-    ended_of(launch::command(binary, test, None), binary, test, timeout, stop)
+    once_by(launch::command(binary, test, None), binary, test, timeout, stop)
 }
 
 /// Runs a test with this command: see [`once`].
-fn ended_of(
+fn once_by(
     command: Command,
     binary: &TestBinary,
     test: &TestCase,

@@ -2,10 +2,10 @@
 //!
 //! This tool builds a project into several folders: with and without coverage, and for another
 //! commit. Most dependencies are the same in all of them, and in a plain build they are those of
-//! the user's own builds. Cargo decides by its fingerprints whether
-//! it can use a built dependency, so copying one is safe, whatever features, flags and versions the
-//! new build has. Fingerprints of the project's own packages are no such proof: they compare only
-//! the times of files. So these packages are always built again.
+//! the user's own builds. Cargo decides by its fingerprints whether it can use a built dependency,
+//! so copying one is safe, whatever features, flags and versions the new build has. Fingerprints of
+//! the project's own packages are no such proof: they compare only the times of files. So these
+//! packages are always built again.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -69,7 +69,9 @@ pub(super) fn open(
             return Ok(());
         }
         let known = ours.join(PROGRAM);
-        if cargo.plan.mode == Mode::Plain && known.exists() {
+        // A build that took over dependencies did not record which of them draw.
+        let is_recorded = cargo.plan.inherited_from.is_none() && known.exists();
+        if cargo.plan.mode == Mode::Plain && is_recorded {
             // In the user's builds, nothing seeds build scripts and proc macros.
             let drawn: BTreeSet<_> = drawn::packages(&known).collect();
             let draws = |package: &Package| {

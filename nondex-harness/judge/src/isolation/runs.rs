@@ -82,8 +82,7 @@ impl Runs {
 
     /// Returns whether a run drew a random value, which may be part of a file name.
     pub(super) fn draw(&self) -> bool {
-        let mut points = self.together.all().flat_map(|(_, run)| run.points.iter());
-        points.any(|point| matches!(point.site.family, Family::Entropy | Family::HashKeys))
+        self.together.all().any(|(_, run)| run.draws_random())
     }
 
     /// Returns the likely reason why the runs alone have a different outcome.

@@ -436,11 +436,12 @@ fn a_test_whose_hasher_draws_ends_after_runs_with_other_tests_as_after_runs_alon
                 match conclude("t", &options, available, &made) {
                     Ok(judgement) => break judgement,
                     Err(Need::Addresses) => {
-                        let outcomes = (0..together.unwrap()).map(passes);
-                        let changed = outcomes.filter(|passed| *passed != passes(0)).count();
-                        made.note_at_addresses(match (together, changed) {
-                            (Some(runs), 0) => AtAddresses::Agree { runs, may_draw: true },
-                            _ => AtAddresses::Vary,
+                        let runs = together.unwrap();
+                        let agree = (0..runs).all(|number| passes(number) == passes(0));
+                        made.note_at_addresses(if agree {
+                            AtAddresses::Agree { runs, may_draw: true }
+                        } else {
+                            AtAddresses::Vary
                         });
                     }
                     Err(Need::Runs(missing)) => {
