@@ -8,28 +8,36 @@ use std::fs::File;
 
 use camino::Utf8Path;
 use nondex_core::{StateId, StateKind};
-use object::{Object, ObjectSymbol, ReadCache};
+use object::elf::Sym64;
+use object::read::elf::{ElfFile64, Sym};
+use object::{Endianness, Object, ObjectSection, ReadCache, StringTable};
 
 /// Crates with such hashers, each with the static that is written when the first hasher is created.
 const HASHERS: [(&str, &str); 1] = [("foldhash", "GLOBAL_SEED_STORAGE")];
 
 /// Returns these statics of an executable. Returns none if it cannot be read or has no symbols.
-/// Reads only the symbols.
+/// Reads only the symbols and their names.
 pub fn of(executable: &Utf8Path) -> Vec<StateId> {
     let Ok(file) = File::open(executable) else { return Vec::new() };
-    let cache = ReadCache::new(file);
-    let Ok(file) = object::File::parse(&cache) else { return Vec::new() };
+    read(&ReadCache::new(file)).unwrap_or_default()
+}
+
+fn read(file: &ReadCache<File>) -> object::Result<Vec<StateId>> {
+    let file = ElfFile64::<Endianness, _>::parse(file)?;
+    let (endian, symbols) = (file.endian(), file.elf_symbol_table());
+    // One read for all names: an executable has tens of thousands of symbols.
+    let names = file.section_by_index(symbols.string_section())?.data()?;
+    let names = StringTable::new(names, 0, names.len() as u64);
     let is_seed = |name: &str| {
         HASHERS.iter().any(|(krate, seed)| name.contains(krate) && name.contains(seed))
     };
-    let state = |start: u64, length: u64| {
-        let bytes = [usize::try_from(start).ok()?, usize::try_from(length).ok()?];
-        Some(StateId { kind: StateKind::Static, name: StateId::name_of_bytes(bytes[0], bytes[1]) })
+    let state = |symbol: &Sym64<Endianness>| {
+        let name = std::str::from_utf8(symbol.name(endian, names).ok()?).ok()?;
+        let start = usize::try_from(symbol.st_value(endian)).ok().filter(|_| is_seed(name))?;
+        let length = usize::try_from(symbol.st_size(endian)).ok()?;
+        Some(StateId { kind: StateKind::Static, name: StateId::name_of_bytes(start, length) })
     };
-    file.symbols()
-        .filter(|symbol| symbol.name().is_ok_and(is_seed))
-        .filter_map(|symbol| state(symbol.address(), symbol.size()))
-        .collect()
+    Ok(symbols.iter().filter_map(state).collect())
 }
 
 #[cfg(test)]
