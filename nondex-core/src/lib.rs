@@ -58,6 +58,6 @@ pub use protocol::scheduling::{
 pub use protocol::selection::{Calls, Scope, Selected, Selection};
 pub use protocol::site::{Caller, Frame, Site};
 pub use protocol::source::Source;
-pub use protocol::spec::{ALGORITHM, PROTOCOL, RunSpec};
+pub use protocol::spec::{ALGORITHM, PROTOCOL, RunSpec, TestStart};
 pub use protocol::state::{AccessRecord, StateChange, StateId, StateKind, folder_for_tests};
 pub use protocol::trace::{Trace, TracedOperation, TracedStack, TracedThread};

@@ -38,9 +38,12 @@ pub(crate) struct Console {
 impl Console {
     /// Returns the console of a run.
     pub(crate) fn new(arguments: &Arguments, printing: Printing) -> Self {
+        let out = Terminal::stdout(arguments, printing);
+        // Counting processors takes longer than many a test.
+        let one_by_one = !out.is_silent() && arguments.threads() == 1;
         Console {
-            out: Terminal::stdout(arguments, printing),
-            one_by_one: arguments.threads() == 1,
+            out,
+            one_by_one,
             passed: 0,
             ignored: 0,
             filtered_out: 0,

@@ -71,7 +71,12 @@ pub(crate) fn run(arguments: &Arguments, mut tests: Vec<TestDescAndFn>) -> io::R
     let (selected, forks, between, at_a_time) = match experiment {
         // The tests of an experiment run one after the other, in its order.
         Some(Experiment { tests, forks, between }) => (tests, forks, between, 1),
-        None => (select(arguments, tests), Vec::new(), None, arguments.threads()),
+        None => {
+            let selected = select(arguments, tests);
+            let is_one = console.is_silent() && selected.len() < 2;
+            let at_a_time = if is_one { 1 } else { arguments.threads() };
+            (selected, Vec::new(), None, at_a_time)
+        }
     };
     console.run_start(selected.len(), total.saturating_sub(selected.len()))?;
     let sharing = own.filter(|_| at_a_time == 1).and_then(|_| Sharing::begin());

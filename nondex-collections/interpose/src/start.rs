@@ -1,6 +1,6 @@
 //! Initialization before `main`.
 
-use nondex_core::Context;
+use nondex_core::{Context, TestStart};
 use nondex_core::{arena, context, fork_lock};
 
 use crate::given::{self, Words};
@@ -47,7 +47,7 @@ pub unsafe fn begin(arguments: Words, variables: Words) {
         }
     }
     own::set_initialized();
-    if let Some(context) = context.filter(|context| context.spec().is_process) {
+    if let Some(context) = context.filter(|context| context.spec().start == TestStart::Process) {
         schedule::begin(context.spec(), &context.spec().test);
     }
 }

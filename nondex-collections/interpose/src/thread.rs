@@ -7,7 +7,7 @@ use ::std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use nondex_core::arena::Arena;
 use nondex_core::context::{self, Inherited, inherit};
-use nondex_core::{Context, hidden};
+use nondex_core::{Context, TestStart, hidden};
 
 use super::process::{number, watch};
 use super::{own, schedule};
@@ -116,7 +116,7 @@ static IS_OF_LIBTEST: AtomicBool = AtomicBool::new(false);
 /// Reads the arguments of the process before `main`.
 #[expect(clippy::disallowed_methods, reason = "called before `main`")]
 pub(crate) fn read_arguments(context: &Context) {
-    if !context.spec().is_scheduled() || context.spec().is_process {
+    if !context.spec().is_scheduled() || context.spec().start != TestStart::Thread {
         return;
     }
     let is_one = |name: &str| ::std::env::var_os(name).is_some_and(|number| number == "1");
@@ -134,10 +134,7 @@ pub(crate) fn read_arguments(context: &Context) {
 fn test_of_libtest() -> Option<&'static Arc<Context>> {
     static HAS_STARTED: AtomicBool = AtomicBool::new(false);
     let context = context::global()?;
-    if !context.spec().is_scheduled()
-        || HAS_STARTED.swap(true, Ordering::Relaxed)
-        || context::has_harness()
-    {
+    if !context.spec().is_scheduled() || HAS_STARTED.swap(true, Ordering::Relaxed) {
         return None;
     }
     IS_OF_LIBTEST.load(Ordering::Relaxed).then_some(context)

@@ -16,6 +16,7 @@ use crate::hidden::{self, Text};
 use crate::protocol::event::Event;
 use crate::protocol::outcome::Failure;
 use crate::protocol::source::Source;
+use crate::protocol::spec::TestStart;
 
 /// What a thread did before it acted for a test. Dropping it restores that, and writes the choices
 /// that the thread made for the test.
@@ -183,7 +184,7 @@ pub fn before_exec() {
 /// test, its main thread is the test's thread.
 pub(super) fn enter_main(context: &Arc<Context>) {
     let is_child = !context.process.is_empty();
-    if is_child || context.spec.is_process {
+    if is_child || context.spec.start == TestStart::Process {
         let test = Arc::clone(&context.test);
         let path = if is_child {
             Text::from(context.process.as_str())

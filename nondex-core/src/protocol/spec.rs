@@ -77,10 +77,23 @@ pub struct RunSpec {
     /// Number of the processor that the threads of the test share while they are scheduled. Without
     /// it, they share that of the first thread. It affects only how long the run takes.
     pub processor: Option<u32>,
-    /// Whether the process is the test, from its start to its exit. No harness of this tool reports
-    /// when the test begins and ends.
-    pub is_process: bool,
+    /// How the process learns when the test begins.
+    pub start: TestStart,
 }
+
+/// How a process learns when its test begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TestStart {
+    /// This tool's harness reports it.
+    #[default]
+    Reported,
+    /// libtest gives the test the first new thread.
+    Thread,
+    /// The process is the test, from its start to its exit.
+    Process,
+}
+
+json::words!(TestStart { Reported = "reported", Thread = "thread", Process = "process" });
 
 json::object!(strict RunSpec {
     protocol,
@@ -97,7 +110,7 @@ json::object!(strict RunSpec {
     cover = optional,
     writes = optional,
     processor = optional,
-    is_process as "process" = optional,
+    start = optional,
 });
 
 impl RunSpec {
@@ -123,7 +136,7 @@ impl RunSpec {
             cover: false,
             writes: false,
             processor: None,
-            is_process: false,
+            start: TestStart::default(),
         }
     }
 

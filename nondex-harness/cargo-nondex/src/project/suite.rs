@@ -5,7 +5,7 @@ use std::ffi::OsString;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use cargo_metadata::{Target, TargetKind};
-use nondex_core::folder_for_tests;
+use nondex_core::{TestStart, folder_for_tests};
 use serde::{Deserialize, Serialize};
 
 use super::doc_place::DocPlace;
@@ -38,9 +38,15 @@ pub enum Harness {
 }
 
 impl Harness {
-    /// Returns whether a process runs one test from its start to its exit.
-    pub const fn is_process(self) -> bool {
-        matches!(self, Harness::Pooled | Harness::Serial | Harness::Opaque | Harness::Doctest)
+    /// Returns how a process learns when its test begins.
+    pub const fn test_start(self) -> TestStart {
+        match self {
+            Harness::Nondex => TestStart::Reported,
+            Harness::Libtest => TestStart::Thread,
+            Harness::Pooled | Harness::Serial | Harness::Opaque | Harness::Doctest => {
+                TestStart::Process
+            }
+        }
     }
 }
 

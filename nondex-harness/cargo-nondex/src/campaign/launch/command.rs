@@ -35,7 +35,7 @@ pub fn command(binary: &TestBinary, test: &TestCase, spec: Option<RunSpec>) -> C
     }
     let spec = spec.map(|spec| RunSpec {
         preload: binary.preload.clone().map(Into::into),
-        is_process: binary.harness.is_process(),
+        start: binary.harness.test_start(),
         ..spec
     });
     command.envs(spec.map(|spec| (SPEC_VARIABLE, in_variable(&spec))));
