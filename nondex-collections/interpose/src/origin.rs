@@ -4,14 +4,18 @@
 //! of the same binary. Resolving their source lines takes milliseconds, and is left to the runs
 //! that request it (`RunSpec::trace`).
 
+mod walked;
+
 use ::std::ffi::{c_int, c_void};
 use ::std::io::Write;
+use ::std::ptr;
 use ::std::sync::atomic::{AtomicUsize, Ordering};
 
 use nondex_core::context::stack;
 use nondex_core::fork_lock::ForkLock;
 use nondex_core::{Caller, Context, hash, hidden};
 
+use self::walked::{Frame, Walked};
 use crate::libc;
 use crate::own;
 
@@ -21,14 +25,16 @@ pub(crate) const DEPTH: usize = 48;
 /// Names of stacks, sorted by hash.
 static NAMES: ForkLock<hidden::Vec<(u64, &'static str)>> = ForkLock::new(hidden::vec);
 
-/// Returns the caller of an interposed function, named by its stack. Costs some microseconds. The
-/// caller is empty in a program that is only observed, because it has no place in the project's
+static WALKED: ForkLock<Walked> = ForkLock::new(Walked::new);
+
+/// Returns the caller of an interposed function, named by its stack. Costs some microseconds if the
+/// stack is new, and less than one otherwise. The caller is empty in a program that is only observed, because it has no place in the project's
 /// source.
 pub fn caller() -> Caller {
     if !own::is_initialized() {
         return Caller { file: "", line: 0, column: 0 };
     }
-    let stack = stack();
+    let stack = stack(true);
     let known = NAMES.lock().and_then(|names| {
         let at = names.binary_search_by_key(&stack, |(known, _)| *known);
         Some(names[at.ok()?].1)
@@ -52,25 +58,73 @@ pub fn caller() -> Caller {
 
 pub(super) fn before_fork() {
     NAMES.before_fork();
+    WALKED.before_fork();
 }
 
 pub(super) fn after_fork() {
+    WALKED.after_fork();
     NAMES.after_fork();
 }
 
+/// Walk of a stack, from the innermost frame on.
 struct Walk {
+    /// Range of the executable.
+    range: (usize, usize),
+    /// Stack pointer where the walk begins.
     base: usize,
-    end: usize,
     hash: u64,
     left: usize,
+    frames: [Frame; DEPTH],
+    /// Number of frames, without that of the function that walks.
+    len: usize,
+    /// Whether each return address is where the unwinder's frame has it.
+    is_plain: bool,
 }
 
-fn stack() -> u64 {
-    let (base, end) = executable();
-    let mut walk = Walk { base, end, hash: 0, left: DEPTH };
+/// Returns the hash of the return addresses on the stack that are within the executable. Unless
+/// `may_be_known`, the stack is walked although it was walked before.
+#[inline(never)]
+fn stack(may_be_known: bool) -> u64 {
+    let base = stack_pointer();
+    // SAFETY: this function walks, below.
+    let known = |walked: &Walked| unsafe { walked.find(base) };
+    if may_be_known && let Some(hash) = WALKED.lock().and_then(|walked| known(&walked)) {
+        return hash;
+    }
+    let mut walk = Walk {
+        range: executable(),
+        base,
+        hash: 0,
+        left: DEPTH,
+        frames: [Frame { address: 0, distance: 0 }; DEPTH],
+        len: 0,
+        is_plain: true,
+    };
     // SAFETY: `frame` has the signature the unwinder expects, and `walk` outlives the call.
     unsafe { _Unwind_Backtrace(frame, (&raw mut walk).cast()) };
+    if walk.is_plain
+        && let Some(mut walked) = WALKED.lock()
+    {
+        walked.add(&walk.frames[..walk.len], walk.hash);
+    }
     walk.hash
+}
+
+/// Returns the stack pointer of the function into which this is inlined.
+#[inline(always)]
+fn stack_pointer() -> usize {
+    let pointer: usize;
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: reads a register.
+    unsafe {
+        ::std::arch::asm!("mov {}, rsp", out(reg) pointer, options(nomem, nostack, preserves_flags));
+    }
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: reads a register.
+    unsafe {
+        ::std::arch::asm!("mov {}, sp", out(reg) pointer, options(nomem, nostack, preserves_flags));
+    }
+    pointer
 }
 
 /// Makes recorded stacks consist of return addresses in the executable, in a program that is built
@@ -121,11 +175,22 @@ extern "C" fn frame(context: *mut c_void, walk: *mut c_void) -> c_int {
     // SAFETY: `walk` is the pointer that `stack` passed, and nothing else uses it meanwhile.
     let walk = unsafe { &mut *walk.cast::<Walk>() };
     // SAFETY: `context` is the unwinder's own.
-    let ip = unsafe { _Unwind_GetIP(context) };
-    if (walk.base..walk.end).contains(&ip) {
-        walk.hash = hash::mix(walk.hash ^ (ip - walk.base) as u64);
+    let (ip, below) = unsafe { (_Unwind_GetIP(context), _Unwind_GetCFA(context)) };
+    let (base, end) = walk.range;
+    if (base..end).contains(&ip) {
+        walk.hash = hash::mix(walk.hash ^ (ip - base) as u64);
     }
+    let is_first = walk.left == DEPTH;
     walk.left -= 1;
+    // The call of the unwinder returns to the first frame, and is over when its stack is compared.
+    if !is_first && ip != 0 {
+        let place = below.wrapping_sub(size_of::<usize>());
+        let address = ptr::with_exposed_provenance::<usize>(place);
+        // SAFETY: the end of the callee's frame, on the stack of this thread.
+        walk.is_plain &= place > walk.base && unsafe { address.read_volatile() } == ip;
+        walk.frames[walk.len] = Frame { address: ip, distance: place.wrapping_sub(walk.base) };
+        walk.len += 1;
+    }
     if walk.left == 0 { END_OF_STACK } else { NO_REASON }
 }
 
@@ -174,5 +239,53 @@ unsafe extern "C" {
         data: *mut c_void,
     ) -> c_int;
     pub(crate) fn _Unwind_GetIP(context: *mut c_void) -> usize;
+    pub(crate) fn _Unwind_GetCFA(context: *mut c_void) -> usize;
     pub(crate) fn _Unwind_FindEnclosingFunction(place: *const c_void) -> *const c_void;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the hashes of this stack: as it is known, if it is, and as it is walked.
+    fn both() -> [u64; 2] {
+        let mut found = [0; 2];
+        // Both calls return to the same address.
+        for (number, found) in std::hint::black_box(&mut found[..]).iter_mut().enumerate() {
+            *found = stack(number == 0);
+        }
+        found
+    }
+
+    /// Calls `both` below this number of frames, every third of which is aligned.
+    #[inline(never)]
+    fn below(frames: usize) -> [u64; 2] {
+        #[repr(align(64))]
+        struct Aligned([u8; 64]);
+        let own = Aligned([u8::try_from(frames).unwrap(); 64]);
+        let found = match frames {
+            0 => both(),
+            _ if frames % 3 == 0 => {
+                std::hint::black_box(&own.0);
+                below(frames - 1)
+            }
+            _ => unaligned(frames - 1),
+        };
+        std::hint::black_box(found)
+    }
+
+    #[inline(never)]
+    fn unaligned(frames: usize) -> [u64; 2] {
+        let found = if frames == 0 { both() } else { below(frames - 1) };
+        std::hint::black_box(found)
+    }
+
+    #[test]
+    fn a_known_stack_has_the_hash_of_the_walked_one() {
+        let all = || (0..60).chain(0..60).map(|frames| below(frames % 40)).collect::<Vec<_>>();
+        let of_thread = std::thread::spawn(all).join().unwrap();
+        for [known, walked] in all().into_iter().chain(of_thread) {
+            assert_eq!(known, walked);
+        }
+    }
 }

@@ -17,7 +17,8 @@ use super::shared::SHARED;
 use super::thread::Ref;
 use super::{atomics, life, reached};
 use crate::origin::{
-    _Unwind_Backtrace, _Unwind_FindEnclosingFunction, _Unwind_GetIP, NO_REASON, executable,
+    _Unwind_Backtrace, _Unwind_FindEnclosingFunction, _Unwind_GetCFA, _Unwind_GetIP, NO_REASON,
+    executable,
 };
 
 /// Number of pointers that are followed from the stack and the registers to the thread's own
@@ -123,5 +124,4 @@ extern "C" fn frame(context: *mut c_void, walk: *mut c_void) -> c_int {
 // Functions of the unwinder that std itself links.
 unsafe extern "C" {
     fn _Unwind_GetGR(context: *mut c_void, number: c_int) -> usize;
-    fn _Unwind_GetCFA(context: *mut c_void) -> usize;
 }
