@@ -179,6 +179,14 @@ fn explained(
     if let Some(spec) = differing(both, repetitions(hangs, REPETITIONS), evidence)? {
         return Ok(non_deterministic(spec.clone()));
     }
+    if !reaches_choice(&spec, evidence) && !reaches_choice(&clean_spec, evidence) {
+        // The seed decides nothing then. Addresses do, which depend on the length of the spec, or
+        // what this tool does on the way.
+        let by_addresses = certainty::by_natural_runs(question)?;
+        let culprits = culprit::Culprits::default();
+        let found = Dependence { passes_clean, spec, culprits, is_cut: false };
+        return Ok(by_addresses.unwrap_or_else(|| Conclusion::Artefact(Box::new(found))));
+    }
     if !hangs {
         // The reported rate counts only runs that were made, not those that others represent.
         evidence.each_made(&further::tried(question, spec.level()))?;
@@ -274,6 +282,11 @@ pub fn so_far(question: Question<'_>) -> Option<Conclusion> {
         culprits: culprit::Culprits { confirmed: false, notes: Vec::new(), ..culprits },
         is_cut: true,
     })))
+}
+
+/// Returns whether a run of `spec` reached a choice, or may have.
+fn reaches_choice(spec: &RunSpec, evidence: &Evidence) -> bool {
+    evidence.of(spec).iter().any(|run| !run.points.is_empty() || run.lost || !run.complete)
 }
 
 /// Returns the spec of a clean run whose outcome differs from that of the first clean run.

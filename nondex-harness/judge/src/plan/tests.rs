@@ -7,6 +7,7 @@ use nondex_core::{
 use super::*;
 use std::time::Duration;
 
+use crate::Options;
 use crate::exploration::{MAX_HANGS, MAX_REQUESTED};
 use crate::patience::LONGER;
 use crate::simulation::{
@@ -255,6 +256,24 @@ fn what_changes_with_the_base_order_too_is_no_order_s_doing() {
             other => panic!("{other:?}"),
         };
         assert_eq!(found, expected);
+    }
+}
+
+#[test]
+fn what_changes_without_any_choice_is_no_seed_s_doing() {
+    // Addresses depend on the spec, and vary in natural runs; or this tool changes something else.
+    let options = Options { prune: false, ..options() };
+    for varies in [true, false] {
+        let mut number = 0;
+        let (conclusion, _) = simulate(&options, |spec| {
+            number += 1;
+            let passes =
+                if spec.is_natural() { varies && number % 2 == 0 } else { !spec.is_clean() };
+            run(passes, [])
+        });
+        let is_by_addresses = matches!(conclusion, Conclusion::NonDeterministic { .. });
+        assert_eq!(is_by_addresses, varies, "{conclusion:?}");
+        assert!(varies || matches!(conclusion, Conclusion::Artefact(_)), "{conclusion:?}");
     }
 }
 

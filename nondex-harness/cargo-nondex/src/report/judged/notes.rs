@@ -5,6 +5,7 @@ use std::time::Duration;
 use nondex_core::{Outcome, RunSpec, Source};
 
 use crate::judge::conclusion::Dependence;
+use crate::judge::culprit::Call;
 use crate::judge::{Evidence, Interference, Options, Reason, Run, certainty, patience, threads};
 use crate::project::TestCase;
 use crate::report::{FailureReport, TestReport, Verdict, plural};
@@ -148,20 +149,24 @@ fn names(sources: &[Source]) -> Vec<&'static str> {
     sources.iter().map(name).collect()
 }
 
-/// Returns why a test is not judged although a choice seems to decide.
+/// Returns why a test is not judged although a choice, or a seed, seems to decide.
 pub(super) fn artefact(dependence: &Dependence) -> String {
-    let calls: Vec<String> = dependence
-        .culprits
-        .artefacts()
-        .unwrap_or_default()
-        .iter()
-        .map(|call| format!("`{}` at {}:{}", call.site.api, call.site.file, call.site.line))
-        .collect();
+    let level = dependence.spec.level();
+    let artefacts = dependence.culprits.artefacts().unwrap_or_default();
+    if artefacts.is_empty() {
+        return format!(
+            "it is not judged: at level {level} its outcome changes although it reaches no choice, \
+             so a side effect of this tool decides, such as allocations or the number of key \
+             comparisons"
+        );
+    }
+    let place =
+        |call: &&Call| format!("`{}` at {}:{}", call.site.api, call.site.file, call.site.line);
+    let calls: Vec<String> = artefacts.iter().map(place).collect();
     format!(
-        "it is not judged: at level {} its outcome changes even when {} has the order of the clean \
-         runs, so a side effect of the permutation decides, such as allocations or the number of \
-         key comparisons",
-        dependence.spec.level(),
+        "it is not judged: at level {level} its outcome changes even when {} has the order of the \
+         clean runs, so a side effect of the permutation decides, such as allocations or the number \
+         of key comparisons",
         calls.join(" and ")
     )
 }
