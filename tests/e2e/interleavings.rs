@@ -355,6 +355,7 @@ fn with_real_threads_nothing_is_chosen_for_them() {
         let report = run(fixture, &arguments);
         let found = test(&report, "stable_wait_in_a_loop");
         assert_eq!((found.verdict, found.choice_points), (Verdict::Stable, 0));
-        assert_eq!((&found.scheduled, found.runs), (&None, 20));
+        assert_eq!(found.scheduled, None);
+        assert!(found.failure_bound.is_some_and(|bound| bound < 0.14), "{found:#?}");
     }
 }

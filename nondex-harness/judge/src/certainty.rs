@@ -11,7 +11,7 @@ use nondex_core::{RunSpec, Source, StateId};
 
 use super::conclusion::Conclusion;
 use super::deadlock;
-use super::evidence::{AtAddresses, Evidence};
+use super::evidence::{Evidence, JointRuns};
 use super::missing::{ExperimentPurpose, Missing};
 use super::question::Question;
 use super::run::Run;
@@ -65,7 +65,7 @@ pub fn bound(runs: usize) -> f64 {
 /// Returns the number of runs that are evidence about chance: those without chosen threads and
 /// time, and those together with other tests at random addresses.
 pub fn samples(evidence: &Evidence) -> usize {
-    own_samples(evidence) + evidence.agreeing_at_addresses()
+    own_samples(evidence) + evidence.agreeing_jointly()
 }
 
 /// Returns the number of these runs in which the test had a process of its own.
@@ -83,7 +83,7 @@ fn own_samples(evidence: &Evidence) -> usize {
 pub(super) fn is_confirmed(question: Question<'_>) -> Result<bool, Missing> {
     let confirmed = confirm(question);
     // A test that failed once is judged independent of the budget.
-    if was_seen_to_fail(question.evidence) || varies_at_addresses(question.evidence) {
+    if was_seen_to_fail(question.evidence) || varies_jointly(question.evidence) {
         return confirmed;
     }
     Ok(question
@@ -95,7 +95,7 @@ pub(super) fn is_confirmed(question: Question<'_>) -> Result<bool, Missing> {
 /// Returns the maximum number of runs for certainty that were not made because the budget was
 /// spent.
 pub(super) fn left_out(question: Question<'_>) -> usize {
-    let made = made_at_addresses(question);
+    let made = made_naturally(question);
     match confirm(question) {
         Ok(_) => 0,
         Err(_) if draws_as_known(question) != Some(false) => ENOUGH_RANDOM.saturating_sub(made),
@@ -108,12 +108,12 @@ pub(super) fn left_out(question: Question<'_>) -> usize {
 pub(super) fn is_left_to_chance(question: Question<'_>) -> bool {
     let mut sources = sources(question.evidence).into_iter();
     (sources.any(|source| !is_timing_source(source)) || draws_as_known(question) != Some(false))
-        && left_out(question) > made_at_addresses(question)
+        && left_out(question) > made_naturally(question)
 }
 
-/// Returns the number of runs at random addresses, alone and together with other tests.
-fn made_at_addresses(question: Question<'_>) -> usize {
-    question.natural().len() + question.evidence.agreeing_at_addresses()
+/// Returns the number of natural runs, alone and together with other tests.
+fn made_naturally(question: Question<'_>) -> usize {
+    question.natural().len() + question.evidence.agreeing_jointly()
 }
 
 /// Returns whether a test without known sources [may draw](may_draw) a decisive value; `None` if
@@ -153,7 +153,7 @@ fn confirm(question: Question<'_>) -> Result<bool, Missing> {
     let evidence = question.evidence;
     let clean = question.clean();
     if clean.iter().all(|run| run.sources.is_empty()) {
-        return confirm_at_addresses(question);
+        return confirm_without_sources(question);
     }
     let natural = question.natural_spec();
     // The test may be timed although no clean run reached a choice of threads or time: another run
@@ -162,6 +162,7 @@ fn confirm(question: Question<'_>) -> Result<bool, Missing> {
     // Natural runs that were already made for certainty count towards the wanted number.
     let plain = if is_timed || natural == question.clean_spec() { 0 } else { clean.len() };
     let others = own_samples(evidence) - plain - evidence.of(&natural).len();
+    let others = others + evidence.agreeing_jointly();
     let wanted = enough(evidence).saturating_sub(others);
     // Where time is scheduled, only a passing run shows how long the test takes.
     let known = if is_timed && wanted > 0 { evidence.made(&natural, 1)? } else { clean };
@@ -177,13 +178,24 @@ fn confirm(question: Question<'_>) -> Result<bool, Missing> {
     if first.len() == NO_CHANCE && first.iter().all(|run| !run.passed()) {
         return Ok(false);
     }
-    Ok(evidence.made(&natural, further)?.iter().all(Run::passed))
+    let made = evidence.made(&natural, further);
+    let made =
+        made.map_err(|missing| if is_joinable(question) { missing.joinable() } else { missing });
+    Ok(made?.iter().all(Run::passed))
+}
+
+/// Returns whether natural runs of a test that uses sources may be made together with other tests
+/// in one process. It must use only threads and time, and have passed in each run. Others may use
+/// what tests of one process share.
+fn is_joinable(question: Question<'_>) -> bool {
+    let evidence = question.evidence;
+    sources(evidence).into_iter().all(is_timing_source) && !was_seen_to_fail(evidence)
 }
 
 /// Confirms like [`confirm`] a test that uses no source, but may depend on addresses.
-fn confirm_at_addresses(question: Question<'_>) -> Result<bool, Missing> {
+fn confirm_without_sources(question: Question<'_>) -> Result<bool, Missing> {
     let Some(first) = question.clean().first() else { return Ok(true) };
-    let agreeing = question.evidence.agreeing_at_addresses();
+    let agreeing = question.evidence.agreeing_jointly();
     let wanted = ENOUGH_RANDOM.min(affordable(first.took)).saturating_sub(agreeing);
     if wanted <= question.natural().len() || !may_draw(question)? {
         return Ok(true);
@@ -192,15 +204,15 @@ fn confirm_at_addresses(question: Question<'_>) -> Result<bool, Missing> {
     Ok(natural.map_err(Missing::joinable)?.iter().all(Run::passed))
 }
 
-/// Returns whether the outcome varied at random addresses, together with other tests.
-fn varies_at_addresses(evidence: &Evidence) -> bool {
-    evidence.at_addresses() == Some(AtAddresses::Vary)
+/// Returns whether the outcome varied in natural runs together with other tests.
+fn varies_jointly(evidence: &Evidence) -> bool {
+    evidence.joint_runs() == Some(JointRuns::Vary)
 }
 
 /// Returns whether a test without known sources may draw a decisive value in each of its runs.
 fn may_draw(question: Question<'_>) -> Result<bool, Missing> {
     // What varies at random addresses uses something that nothing records.
-    let is_unobserved = question.options.is_unobserved || varies_at_addresses(question.evidence);
+    let is_unobserved = question.options.is_unobserved || varies_jointly(question.evidence);
     Ok(is_unobserved || draws_from_addresses(question)?)
 }
 
@@ -225,7 +237,7 @@ fn draws_from_addresses(question: Question<'_>) -> Result<bool, Missing> {
     if seeds.is_empty() || !question.has_natural_clean_run() {
         return Ok(false);
     }
-    if let Some(AtAddresses::Agree { may_draw: false, .. }) = question.evidence.at_addresses() {
+    if let Some(JointRuns::Agree { may_draw: false, .. }) = question.evidence.joint_runs() {
         return Ok(false);
     }
     let recorded = recording_seeds(question.natural_spec());
@@ -269,7 +281,7 @@ pub(super) fn may_pass(question: Question<'_>) -> Result<bool, Missing> {
         return Ok(true);
     }
     let uses_chance = known.iter().any(|run| !run.sources.is_empty());
-    let joined = evidence.agreeing_at_addresses();
+    let joined = evidence.agreeing_jointly();
     let draws = !uses_chance && joined < ENOUGH_RANDOM && may_draw(question)?;
     if !uses_chance && !draws {
         return Ok(false);

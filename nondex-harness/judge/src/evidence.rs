@@ -43,14 +43,14 @@ pub struct Evidence {
     is_uncontrolled: bool,
     /// Spent budgets.
     spent: Spent,
-    /// Runs in which all tests of the binary ran in one process, at random addresses.
-    at_addresses: Option<AtAddresses>,
+    /// Natural runs in one process with other tests of the binary.
+    joint: Option<JointRuns>,
 }
 
-/// What the outcomes of a test show that ran some times together with the other tests of its binary
-/// in one process, at random addresses.
+/// What the outcomes of a test show that ran some times together with other tests of its binary in
+/// one process: in canonical order, with real threads and time, at random addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AtAddresses {
+pub enum JointRuns {
     /// Two of them differ.
     Vary,
     /// All are those of the first clean run.
@@ -93,23 +93,28 @@ impl Evidence {
         self.spent
     }
 
-    /// Records what runs in one process with other tests, at random addresses, showed.
-    pub const fn note_at_addresses(&mut self, found: AtAddresses) {
-        self.at_addresses = Some(found);
+    /// Records what runs in one process with other tests showed.
+    pub const fn note_joint_runs(&mut self, found: JointRuns) {
+        self.joint = Some(found);
     }
 
     /// Returns what such runs showed, if they were made.
-    pub const fn at_addresses(&self) -> Option<AtAddresses> {
-        self.at_addresses
+    pub const fn joint_runs(&self) -> Option<JointRuns> {
+        self.joint
     }
 
-    /// Returns the number of such runs that replace runs alone: those that agree, if a hasher may
-    /// have drawn in them.
-    pub const fn agreeing_at_addresses(&self) -> usize {
-        match self.at_addresses {
-            Some(AtAddresses::Agree { runs, may_draw: true }) => runs,
+    /// Returns the number of such runs that replace runs alone: those that agree, if something that
+    /// no choice controls may vary in them.
+    pub fn agreeing_jointly(&self) -> usize {
+        match self.joint {
+            Some(JointRuns::Agree { runs, may_draw }) if may_draw || self.has_sources() => runs,
             _ => 0,
         }
+    }
+
+    /// Returns whether a run used a source that no choice controls.
+    pub fn has_sources(&self) -> bool {
+        self.all().any(|(_, run)| !run.sources.is_empty())
     }
 
     /// Returns the answer to a question that serves `purpose`. Returns `None` if it needs more runs
@@ -256,8 +261,8 @@ impl Evidence {
 
     /// Returns a copy without the runs for which `is_left_out` holds.
     pub fn without(&self, is_left_out: impl Fn(&RunSpec, &Run) -> bool) -> Self {
-        let Evidence { spent, at_addresses, prune, .. } = *self;
-        let mut kept = Evidence { spent, at_addresses, ..Evidence::new(prune) };
+        let Evidence { spent, joint, prune, .. } = *self;
+        let mut kept = Evidence { spent, joint, ..Evidence::new(prune) };
         for (spec, run) in self.all().filter(|(spec, run)| !is_left_out(spec, run)) {
             kept.add(spec.clone(), run.clone());
         }

@@ -39,8 +39,8 @@ use super::verdict::Fact;
 pub enum Need {
     /// Runs of the test.
     Runs(Missing),
-    /// Runs of the test at random addresses, together with other tests in one process.
-    Addresses,
+    /// Natural runs of the test, together with other tests in one process.
+    Joint,
     /// Result of the test after the other tests of its binary.
     AfterOthers,
     /// Runs in a plain build.
@@ -71,7 +71,7 @@ impl Need {
     pub const fn stage(&self) -> Option<usize> {
         match self {
             Need::Runs(_) => None,
-            Need::Addresses => Some(0),
+            Need::Joint => Some(0),
             Need::AfterOthers => Some(1),
             Need::Plain { .. } => Some(2),
             Need::Files { .. } => Some(3),
@@ -97,8 +97,8 @@ pub struct Available {
     pub plain: bool,
     /// Whether its use of files can be watched.
     pub files: bool,
-    /// Whether it can run at random addresses, together with other tests in one process.
-    pub addresses: bool,
+    /// Whether it can run together with other tests in one process.
+    pub joint: bool,
 }
 
 /// Conclusion about a test, and the runs from which it follows.
@@ -173,18 +173,18 @@ pub fn conclude(
             return Err(of_plain_build(&runs.together, options, true));
         }
     }
-    let is_joinable = available.addresses && runs.together.at_addresses().is_none();
+    let is_joinable = available.joint && runs.together.joint_runs().is_none();
     let judgement = judge(test, options, runs).map_err(|missing| {
         // A test that ends its process would end it for others, too. Without pruning, each of the
         // runs is made alone.
         let joins = is_joinable && missing.joinable && !missing.alone && options.prune;
         let ends = |(_, run): (&RunSpec, &Run)| run.ends_process();
-        if joins && !runs.together.all().any(ends) { Need::Addresses } else { Need::Runs(missing) }
+        if joins && !runs.together.all().any(ends) { Need::Joint } else { Need::Runs(missing) }
     })?;
     let question = Question::new(test, options, runs.judged_by(Some(&judgement)));
     let evidence = question.evidence;
     if is_joinable && certainty::may_be_of_addresses(&judgement.conclusion, question) {
-        return Err(Need::Addresses);
+        return Err(Need::Joint);
     }
     let by_itself = judgement.conclusion.or_explained(evidence, options);
     let fails_only_alone = !judgement.from_alone && fails_only_alone(&by_itself, question, runs);

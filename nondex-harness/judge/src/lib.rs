@@ -66,7 +66,7 @@ pub mod world;
 
 pub use circumstance::Circumstance;
 pub use conclusion::Conclusion;
-pub use evidence::{AtAddresses, Evidence};
+pub use evidence::{Evidence, JointRuns};
 pub use isolation::{Available, ExternalFiles, Interference, Judgement, Need, Reason, Runs};
 pub use missing::{ExperimentPurpose, Missing, RunLimits, Spent};
 pub use options::{Options, TestOptions};

@@ -6,7 +6,6 @@
 //! runs tests that fail in canonical order in a plain build as well.
 
 pub mod across;
-mod addresses;
 mod again;
 pub mod brittle;
 pub mod budget;
@@ -18,6 +17,7 @@ pub mod experiment;
 mod external_files;
 mod flags;
 mod generated;
+mod joint;
 pub mod launch;
 mod limits;
 pub mod memo;
@@ -342,7 +342,7 @@ impl Campaign<'_> {
             return TestReport { cancelled: true, ..judged::not_run(suite, case) };
         }
         let seen = queue::attempt(|| {
-            // A test that only lacks runs at random addresses is judged without them.
+            // A test that only lacks runs together with other tests is judged without them.
             let without = Available::default();
             let judged = isolation::conclude(&case.name, &self.options[index], without, &test.runs);
             let known = judged
@@ -380,14 +380,14 @@ impl Workload for Campaign<'_> {
             others: !is_world && brittle::has_others(suite, case),
             plain: self.plain.is_some(),
             files: !is_world,
-            addresses: !is_world && suite.binary.harness == Harness::Nondex,
+            joint: !is_world && suite.binary.harness == Harness::Nondex,
         };
         isolation::conclude(&case.name, &self.options[test], available, runs)
     }
 
     fn fulfil(&self, needs: &[(usize, Need)], runs: &mut [Runs]) {
         match needs {
-            [(_, Need::Addresses), ..] => self.run_at_addresses(needs, runs),
+            [(_, Need::Joint), ..] => self.run_jointly(needs, runs),
             [(_, Need::AfterOthers), ..] => {
                 let tests: Vec<usize> = needs.iter().map(|(test, _)| *test).collect();
                 self.run_after_others(&tests, runs);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use nondex_core::{Failure, Family, Outcome};
 
 use super::{ExternalFiles, Judgement, Reason};
-use crate::evidence::{AtAddresses, Evidence};
+use crate::evidence::{Evidence, JointRuns};
 use crate::missing::Spent;
 use crate::order;
 use crate::plain::PlainBuild;
@@ -55,10 +55,10 @@ impl Runs {
         self.alone.spend(spent);
     }
 
-    /// Records what runs in one process with other tests, at random addresses, showed.
-    pub const fn note_at_addresses(&mut self, found: AtAddresses) {
-        self.together.note_at_addresses(found);
-        self.alone.note_at_addresses(found);
+    /// Records what runs in one process with other tests showed.
+    pub const fn note_joint_runs(&mut self, found: JointRuns) {
+        self.together.note_joint_runs(found);
+        self.alone.note_joint_runs(found);
     }
 
     /// Returns the runs alone, or those together with other tests.

@@ -7,7 +7,7 @@ use nondex_core::{
 
 use super::*;
 use crate::culprit::{Culprits, Group};
-use crate::evidence::AtAddresses;
+use crate::evidence::JointRuns;
 use crate::missing::Spent;
 use crate::order;
 use crate::plain::PlainBuild;
@@ -369,7 +369,7 @@ fn what_follows_alone_within_a_tenth_of_the_limit_follows_within_the_whole_limit
 #[test]
 fn a_test_that_varies_together_with_others_at_random_addresses_is_run_there_often() {
     let options = options();
-    let available = Available { addresses: true, ..Available::default() };
+    let available = Available { joint: true, ..Available::default() };
     // One run in ten has another outcome at random addresses.
     let changes = |spec: &RunSpec, number: usize| spec.is_natural() && number % 10 == 9;
     for (passes, varies, runs, expected) in [
@@ -378,17 +378,14 @@ fn a_test_that_varies_together_with_others_at_random_addresses_is_run_there_ofte
         (false, false, 2, "broken"),
         (false, true, 60, "ND"),
     ] {
-        let found = if varies {
-            AtAddresses::Vary
-        } else {
-            AtAddresses::Agree { runs: 12, may_draw: false }
-        };
+        let found =
+            if varies { JointRuns::Vary } else { JointRuns::Agree { runs: 12, may_draw: false } };
         let mut made = Runs::new(true, false);
         made.spend(Spent { exploring: true, ..Spent::default() });
         let judgement = loop {
             match conclude("t", &options, available, &made) {
                 Ok(judgement) => break judgement,
-                Err(Need::Addresses) => made.note_at_addresses(found),
+                Err(Need::Joint) => made.note_joint_runs(found),
                 Err(Need::Runs(missing)) => {
                     for spec in missing.experiments {
                         let run = run(passes != changes(&spec, made.count()), []);
@@ -400,17 +397,58 @@ fn a_test_that_varies_together_with_others_at_random_addresses_is_run_there_ofte
         };
         assert_eq!(verdict(&judgement), expected);
         assert!(made.count() >= runs, "{}", made.count());
-        assert_eq!(made.together.at_addresses(), Some(found));
+        assert_eq!(made.together.joint_runs(), Some(found));
     }
-    // A test that reads a clock has enough runs at random addresses anyway.
-    let mut timed = Runs::new(true, false);
-    while let Err(Need::Runs(missing)) = conclude("t", &options, available, &timed) {
-        for spec in missing.experiments {
-            timed.together.add(spec, Run { sources: vec![Source::Clock], ..run(true, []) });
-        }
+}
+
+#[test]
+fn a_test_that_may_be_timed_ends_after_runs_with_other_tests_as_after_runs_alone() {
+    let is_clean = |number: usize| number < 3;
+    type Passes = fn(usize) -> bool;
+    let all: [(Source, Passes, &str); 5] = [
+        (Source::Clock, |_| true, "stable"),
+        (Source::Clock, |number| number % 15 != 14, "ND"),
+        (Source::Clock, |_| false, "broken"),
+        // Other processes see what other tests do.
+        (Source::Child, |_| true, "stable"),
+        (Source::RandomFile, |number| number % 15 != 14, "ND"),
+    ];
+    for (source, passes, expected) in all {
+        // How often it runs alone, if runs with other tests are made, fail for lack of time, or
+        // cannot be made.
+        let runs = [Some(19), Some(0), None].map(|together| {
+            let mut made = Runs::new(true, false);
+            let judgement = loop {
+                let available = Available { joint: together.is_some(), ..Available::default() };
+                match conclude("t", &options(), available, &made) {
+                    Ok(judgement) => break judgement,
+                    Err(Need::Joint) => {
+                        assert_eq!(source, Source::Clock);
+                        let runs = together.unwrap();
+                        let agree = (0..runs).all(|number| passes(number) == passes(0));
+                        made.note_joint_runs(if agree {
+                            JointRuns::Agree { runs, may_draw: false }
+                        } else {
+                            JointRuns::Vary
+                        });
+                    }
+                    Err(Need::Runs(missing)) => {
+                        for spec in missing.experiments {
+                            let number = if is_clean(made.count()) { 0 } else { made.count() };
+                            let run = Run { sources: vec![source], ..run(passes(number), []) };
+                            made.together.add(spec, run);
+                        }
+                    }
+                    Err(other) => panic!("{other:?}"),
+                }
+            };
+            assert_eq!(verdict(&judgement), expected, "{source:?} {together:?}");
+            made.count()
+        });
+        let is_shorter = source == Source::Clock && expected == "stable";
+        assert_eq!(runs[0] < runs[2], is_shorter, "{source:?} {runs:?}");
+        assert_eq!(runs[1], runs[2]);
     }
-    assert_eq!(timed.together.at_addresses(), None);
-    assert!(conclude("t", &options, available, &timed).is_ok());
 }
 
 #[test]
@@ -431,17 +469,16 @@ fn a_test_whose_hasher_draws_ends_after_runs_with_other_tests_as_after_runs_alon
         let runs = [Some(60), Some(0), None].map(|together| {
             let mut made = Runs::new(true, false);
             let judgement = loop {
-                let addresses = together.is_some();
-                let available = Available { addresses, ..Available::default() };
+                let available = Available { joint: together.is_some(), ..Available::default() };
                 match conclude("t", &options, available, &made) {
                     Ok(judgement) => break judgement,
-                    Err(Need::Addresses) => {
+                    Err(Need::Joint) => {
                         let runs = together.unwrap();
                         let agree = (0..runs).all(|number| passes(number) == passes(0));
-                        made.note_at_addresses(if agree {
-                            AtAddresses::Agree { runs, may_draw: true }
+                        made.note_joint_runs(if agree {
+                            JointRuns::Agree { runs, may_draw: true }
                         } else {
-                            AtAddresses::Vary
+                            JointRuns::Vary
                         });
                     }
                     Err(Need::Runs(missing)) => {

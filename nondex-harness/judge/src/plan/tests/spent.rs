@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use nondex_core::{Source, StateChange, StateId, StateKind};
 
 use super::*;
-use crate::evidence::AtAddresses;
+use crate::evidence::JointRuns;
 use crate::missing::Spent;
 use crate::options::Options;
 use crate::unexplored;
@@ -184,7 +184,7 @@ fn few_runs_with_other_tests_are_little_evidence_where_a_hasher_may_draw() {
     for (may_draw, joined, is_untried) in [(true, 12, true), (true, 30, false), (false, 12, false)]
     {
         let (_, mut evidence) = spent_after(0, EXPLORING, &options, |_| run(true, []));
-        evidence.note_at_addresses(AtAddresses::Agree { runs: joined, may_draw });
+        evidence.note_joint_runs(JointRuns::Agree { runs: joined, may_draw });
         let question = Question::new("t", &options, &evidence);
         assert_eq!(unexplored::is_untried(question), is_untried, "{may_draw} {joined}");
     }

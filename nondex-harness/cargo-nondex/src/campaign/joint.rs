@@ -1,12 +1,14 @@
-//! Runs of all tests of a binary at random addresses, to find those that addresses decide.
+//! Natural runs of several tests of a binary in one process, one after the other.
 //!
-//! No choice and no source shows that a test depends on addresses, and each run of a test alone
-//! takes a process. So the tests that use nothing else that may vary run in one process, in one
-//! order, some times. A test whose outcome varies is then judged from [many runs
-//! alone](crate::judge::certainty); other tests of the process cannot be the reason for a verdict.
+//! A process takes longer than most tests, and chance is only seen in many runs. A test whose
+//! outcome varies in these runs is judged from [many runs alone](crate::judge::certainty); other
+//! tests of the process cannot be the reason for a verdict.
 //!
-//! A hasher may draw its seed from an address. The first process shows whether one does. If so, the
-//! tests run as often as each would alone, and where these runs agree, they replace those alone.
+//! - No choice and no source shows that a test depends on addresses. The tests that use nothing
+//!   else that may vary run some times at random ones.
+//! - A hasher may draw its seed from an address. The first process shows whether one does. If so,
+//!   the tests run as often as each would alone. Where these runs agree, they replace those alone.
+//! - Tests that use threads or time, and end soon, run as often as each would alone, too.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,8 +20,8 @@ use super::Campaign;
 use super::launch::Launcher;
 use super::process::at_random_addresses;
 use super::queue::Workload;
-use crate::judge::certainty::{self, ENOUGH_RANDOM};
-use crate::judge::{AtAddresses, Need, Required, Run, Runs};
+use crate::judge::certainty::{self, ENOUGH, ENOUGH_RANDOM};
+use crate::judge::{JointRuns, Need, Required, Run, Runs};
 use crate::pool;
 
 /// Least and largest number of processes. A failure in one run in eight is found with probabilities
@@ -32,17 +34,30 @@ const TESTS: usize = 1200;
 /// Limits on the duration of all processes of one binary: usually, and if a hasher may draw.
 const PATIENCE: [Duration; 2] = [Duration::from_secs(2), Duration::from_secs(10)];
 
-/// Tests whose first run took longer are left out.
-const LONGEST: Duration = Duration::from_millis(100);
+/// Tests whose first run took longer are left out: those that use nothing that may vary, and those
+/// that use threads or time. The latter may wait, and would no longer do so at the same time.
+const LONGEST: [Duration; 2] = [Duration::from_millis(100), Duration::from_millis(20)];
+
+/// Maximum number of tests in one process that use threads or time. Processes run side by side.
+const TIMED: usize = 32;
 
 /// Time limit of each test. One that is reached is no evidence.
 const LIMIT: Duration = Duration::from_secs(2);
 
-/// Tests of one binary that run in one process: the binary, and whether the tests [draw random
-/// values](Run::draws_random). Each process then gets an empty folder for temporary files.
-type Group<'c> = (&'c str, bool);
+/// Properties that the tests of one process share.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Group<'c> {
+    /// Id of the binary.
+    binary: &'c str,
+    /// Whether they [draw random values](Run::draws_random). Each process then gets an empty folder
+    /// for temporary files.
+    draws_random: bool,
+    /// Whether they use threads or time.
+    is_timed: bool,
+}
 
 /// Test of a group.
+#[derive(Clone, Copy)]
 struct Member {
     /// Index of the test.
     test: usize,
@@ -51,49 +66,59 @@ struct Member {
 }
 
 impl Campaign<'_> {
-    /// Runs tests at random addresses, and records whose outcomes vary.
-    pub(super) fn run_at_addresses(&self, needs: &[(usize, Need)], runs: &mut [Runs]) {
+    /// Runs tests in one process with others, and records whose outcomes vary.
+    pub(super) fn run_jointly(&self, needs: &[(usize, Need)], runs: &mut [Runs]) {
         let mut groups: BTreeMap<Group<'_>, Vec<Member>> = BTreeMap::new();
         for &(test, _) in needs {
-            runs[test].note_at_addresses(AtAddresses::Agree { runs: 0, may_draw: true });
+            runs[test].note_joint_runs(JointRuns::Agree { runs: 0, may_draw: true });
             let (suite, case) = self.tests[test];
-            let clean = self.options[test].clean_spec(&case.name);
-            let first = runs[test].together.of(&clean).first();
-            if let Some(first) = first.filter(|run| run.took < LONGEST) {
-                let group = (suite.binary.id.as_str(), first.draws_random());
+            let (options, made) = (&self.options[test], &runs[test].together);
+            let is_timed = made.has_sources();
+            let spec = if is_timed {
+                options.natural_spec(&case.name)
+            } else {
+                options.clean_spec(&case.name)
+            };
+            let longest = LONGEST[usize::from(is_timed)];
+            if let Some(first) = made.of(&spec).first().filter(|run| run.took < longest) {
+                let binary = suite.binary.id.as_str();
+                let group = Group { binary, draws_random: first.draws_random(), is_timed };
                 groups.entry(group).or_default().push(Member { test, passes: first.passed() });
             }
         }
         // Nobody reads the records of failed runs.
-        let records = self.directory.join("addresses");
+        let records = self.directory.join("joint");
         if std::fs::create_dir_all(&records).is_err() {
             return;
         }
         let launcher = self.launcher.clone().recording_in(records.clone());
-        let groups: Vec<_> = groups.into_iter().collect();
+        let processes = groups.into_iter().flat_map(|(group, members)| {
+            let most = if group.is_timed { TIMED } else { members.len() };
+            members.chunks(most).map(|members| (group, members.to_vec())).collect::<Vec<_>>()
+        });
+        let groups: Vec<_> = processes.collect();
         let jobs = self.options.first().map_or(1, |options| options.jobs.get());
         let required = |(_, members): &(Group<'_>, Vec<Member>)| {
             let all = members.iter().map(|member| self.required(member.test));
             all.fold(Required::default(), |all, own| all.or(&own))
         };
         // The processes of a group run one after the other: its tests may use files of one name.
-        let all = pool::each_within(jobs, &groups, required, |place, ((_, is_fresh), members)| {
+        let all = pool::each_within(jobs, &groups, required, |place, (group, members)| {
             let experiment = |spec: &RunSpec| {
-                let run =
-                    |folder: Option<&Path>| self.at_addresses(&launcher, folder, members, spec);
-                if *is_fresh { Launcher::with_fresh(place, run) } else { run(None) }
+                let run = |folder: Option<&Path>| self.at_random(&launcher, folder, members, spec);
+                if group.draws_random { Launcher::with_fresh(place, run) } else { run(None) }
             };
-            Some(self.found_at_addresses(members, experiment))
+            Some(self.joint_runs(*group, members, experiment))
         });
         for (member, found) in groups.iter().flat_map(|(_, members)| members).zip(all.concat()) {
-            runs[member.test].note_at_addresses(found);
+            runs[member.test].note_joint_runs(found);
         }
         let _ = std::fs::remove_dir_all(&records);
     }
 
     /// Runs these tests of one binary in one process at random addresses. Returns `None` when it
     /// was stopped.
-    fn at_addresses(
+    fn at_random(
         &self,
         launcher: &Launcher<'_>,
         folder: Option<&Path>,
@@ -107,11 +132,12 @@ impl Campaign<'_> {
 
     /// Returns what the outcomes of these tests of one binary show, which run some times by
     /// `experiment`.
-    fn found_at_addresses(
+    fn joint_runs(
         &self,
+        group: Group<'_>,
         members: &[Member],
         experiment: impl Fn(&RunSpec) -> Option<Vec<Run>>,
-    ) -> Vec<AtAddresses> {
+    ) -> Vec<JointRuns> {
         let Some(Member { test: last, .. }) = members.last() else { return Vec::new() };
         let options = &self.options[*last];
         let spec = options.natural_spec(&self.tests[*last].1.name);
@@ -119,7 +145,12 @@ impl Campaign<'_> {
         let [least, most] = PROCESSES;
         // One test, or each of very many, is tried less often.
         let few = most.min(least + members.len() - 1).min(least.max(TESTS / members.len()));
-        let (mut processes, mut may_draw) = (few, !seeds.is_empty());
+        let (few, mut processes, mut may_draw) = if group.is_timed {
+            // Each has one natural run alone.
+            (0, ENOUGH - 1, false)
+        } else {
+            (few, few, !seeds.is_empty())
+        };
         let mut outcomes = vec![Vec::new(); members.len()];
         let begin = Instant::now();
         let [patience, patience_with_draws] = PATIENCE;
@@ -156,13 +187,13 @@ impl Campaign<'_> {
 
 /// Returns what these outcomes show about a test whose first clean run `passes` or not. A hasher in
 /// one of the tests of the process `may_draw` from an address.
-fn found(passes: bool, outcomes: &[bool], may_draw: bool) -> AtAddresses {
+fn found(passes: bool, outcomes: &[bool], may_draw: bool) -> JointRuns {
     let agreeing = outcomes.iter().filter(|outcome| **outcome == passes).count();
     match outcomes.len() - agreeing {
-        0 => AtAddresses::Agree { runs: agreeing, may_draw: may_draw || agreeing == 0 },
-        _ if agreeing > 0 => AtAddresses::Vary,
+        0 => JointRuns::Agree { runs: agreeing, may_draw: may_draw || agreeing == 0 },
+        _ if agreeing > 0 => JointRuns::Vary,
         // Each time another one: a test before it in the process may be the reason.
-        _ => AtAddresses::Agree { runs: 0, may_draw: true },
+        _ => JointRuns::Agree { runs: 0, may_draw: true },
     }
 }
 
@@ -172,8 +203,8 @@ mod tests {
 
     #[test]
     fn a_test_varies_if_it_has_both_outcomes() {
-        let agree = |runs, may_draw| AtAddresses::Agree { runs, may_draw };
-        assert_eq!(found(true, &[true, true, false], false), AtAddresses::Vary);
+        let agree = |runs, may_draw| JointRuns::Agree { runs, may_draw };
+        assert_eq!(found(true, &[true, true, false], false), JointRuns::Vary);
         for may_draw in [false, true] {
             assert_eq!(found(true, &[true, true], may_draw), agree(2, may_draw));
             assert_eq!(found(false, &[false], may_draw), agree(1, may_draw));
