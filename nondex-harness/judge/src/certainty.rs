@@ -62,16 +62,33 @@ pub fn bound(runs: usize) -> f64 {
     }
 }
 
-/// Returns the number of runs that are evidence about chance: those without chosen threads and
-/// time, and those together with other tests at random addresses.
+/// Returns the number of runs that are evidence about chance: those that do not [control
+/// it](controls_chance), and those together with other tests.
 pub fn samples(evidence: &Evidence) -> usize {
     own_samples(evidence) + evidence.agreeing_jointly()
 }
 
 /// Returns the number of these runs in which the test had a process of its own.
 fn own_samples(evidence: &Evidence) -> usize {
-    let chosen = evidence.all().filter(|(spec, _)| evidence.chooses_timing(spec));
-    evidence.count() - chosen.count()
+    let is_timing_only = uses_only_timing(evidence);
+    let controlled = evidence.all().filter(|(spec, _)| controls(spec, evidence, is_timing_only));
+    evidence.count() - controlled.count()
+}
+
+/// Returns whether runs of `spec` control all that chance may decide: they choose threads and time,
+/// or the test uses nothing else. A seed draws the start of the clock once for all levels.
+fn controls_chance(spec: &RunSpec, evidence: &Evidence) -> bool {
+    controls(spec, evidence, uses_only_timing(evidence))
+}
+
+const fn controls(spec: &RunSpec, evidence: &Evidence, is_timing_only: bool) -> bool {
+    evidence.chooses_timing(spec) || is_timing_only && spec.is_scheduled()
+}
+
+/// Returns whether all sources that the test uses, at least one, are threads and time.
+fn uses_only_timing(evidence: &Evidence) -> bool {
+    let sources = sources(evidence);
+    !sources.is_empty() && sources.into_iter().all(is_timing_source)
 }
 
 /// Returns whether the test, which passed in every run until now, also passes [often
@@ -158,7 +175,7 @@ fn confirm(question: Question<'_>) -> Result<bool, Missing> {
     let natural = question.natural_spec();
     // The test may be timed although no clean run reached a choice of threads or time: another run
     // may have.
-    let is_timed = evidence.chooses_timing(&question.clean_spec());
+    let is_timed = controls_chance(&question.clean_spec(), evidence);
     // Natural runs that were already made for certainty count towards the wanted number.
     let plain = if is_timed || natural == question.clean_spec() { 0 } else { clean.len() };
     let others = own_samples(evidence) - plain - evidence.of(&natural).len();
@@ -188,8 +205,7 @@ fn confirm(question: Question<'_>) -> Result<bool, Missing> {
 /// in one process. It must use only threads and time, and have passed in each run. Others may use
 /// what tests of one process share.
 fn is_joinable(question: Question<'_>) -> bool {
-    let evidence = question.evidence;
-    sources(evidence).into_iter().all(is_timing_source) && !was_seen_to_fail(evidence)
+    uses_only_timing(question.evidence) && !was_seen_to_fail(question.evidence)
 }
 
 /// Confirms like [`confirm`] a test that uses no source, but may depend on addresses.
@@ -398,12 +414,12 @@ fn affordable(took: Duration) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use nondex_core::{StateChange, StateKind};
+    use nondex_core::{Family, Site, StateChange, StateKind, model};
 
     use super::super::missing::Spent;
     use super::super::options::Options;
     use super::super::plan;
-    use super::super::simulation::{options, run, settle, simulate};
+    use super::super::simulation::{options, point, run, settle, simulate, site};
     use super::*;
 
     /// Simulates like [`simulate`], and measures the failure rate of a test with two outcomes.
@@ -435,8 +451,9 @@ mod tests {
     fn a_test_that_reads_a_clock_is_run_often_before_it_is_called_stable() {
         let (conclusion, evidence) = simulate(&options(), |_| timed(true, Duration::ZERO));
         assert_eq!(conclusion, Conclusion::Stable);
-        assert_eq!(evidence.count(), ENOUGH);
-        assert!(bound(evidence.count()) < 0.14);
+        // In the clean runs, the clock is not the real one.
+        assert_eq!((evidence.count(), samples(&evidence)), (2 + ENOUGH, ENOUGH));
+        assert!(bound(samples(&evidence)) < 0.14);
         assert_eq!(sources(&evidence), [Source::Clock]);
     }
 
@@ -536,19 +553,39 @@ mod tests {
     }
 
     #[test]
-    fn runs_under_seeds_count_too() {
-        let (conclusion, evidence) =
-            simulate(&options(), |_| Run { sources: vec![Source::Thread], ..run(true, [1]) });
-        assert_eq!(conclusion, Conclusion::Stable);
-        assert_eq!(evidence.count(), 2 + 5 * 10);
+    fn runs_under_seeds_count_too_unless_they_control_what_the_test_uses() {
+        for (source, further) in [(Source::Child, 0), (Source::Thread, ENOUGH)] {
+            let (conclusion, evidence) =
+                simulate(&options(), |_| Run { sources: vec![source], ..run(true, [1]) });
+            assert_eq!(conclusion, Conclusion::Stable);
+            assert_eq!(evidence.count(), 2 + 5 * 10 + further);
+        }
+    }
+
+    #[test]
+    fn a_clock_whose_start_seeds_draw_is_random_in_natural_runs_only() {
+        let start =
+            Site { family: Family::Entropy, api: model::CLOCK_GETTIME.api.into(), ..site(1) };
+        // Under all seeds, the start is one with which the test passes.
+        for prune in [true, false] {
+            let options = Options { prune, ..options() };
+            let mut number = 0;
+            let (conclusion, _) = simulate(&options, |spec| {
+                number += 1;
+                let points = [point(start.clone())].into();
+                let passed = spec.is_scheduled() || number % 2 == 0;
+                Run { points, ..timed(passed, Duration::ZERO) }
+            });
+            assert!(matches!(conclusion, Conclusion::NonDeterministic { .. }), "{conclusion:?}");
+        }
     }
 
     #[test]
     fn a_test_that_takes_long_is_not_run_more_often_than_there_is_time() {
         let (_, evidence) = simulate(&options(), |_| timed(true, Duration::from_secs(3)));
-        assert_eq!(evidence.count(), 3);
+        assert_eq!(evidence.count(), 2 + 3);
         let (_, evidence) = simulate(&options(), |_| timed(true, Duration::from_secs(30)));
-        assert_eq!(evidence.count(), 2);
+        assert_eq!(evidence.count(), 2 + 1);
     }
 
     #[test]
