@@ -8,7 +8,7 @@ use std::fs::File;
 
 use camino::Utf8Path;
 use nondex_core::{StateId, StateKind};
-use object::elf::Sym64;
+use object::elf::{STT_OBJECT, Sym64};
 use object::read::elf::{ElfFile64, Sym};
 use object::{Endianness, Object, ObjectSection, ReadCache, StringTable};
 
@@ -37,7 +37,8 @@ fn read(file: &ReadCache<File>) -> object::Result<Vec<StateId>> {
         let length = usize::try_from(symbol.st_size(endian)).ok()?;
         Some(StateId { kind: StateKind::Static, name: StateId::name_of_bytes(start, length) })
     };
-    Ok(symbols.iter().filter_map(state).collect())
+    let is_static = |symbol: &&Sym64<Endianness>| symbol.st_type() == STT_OBJECT;
+    Ok(symbols.iter().filter(is_static).filter_map(state).collect())
 }
 
 #[cfg(test)]
