@@ -8,6 +8,7 @@ use nondex_core::{PointRecord, ScheduleRecord};
 
 use super::conclusion::{Conclusion, Dependence};
 use super::culprit::Culprits;
+use super::deadlock;
 use super::missing::Missing;
 use super::question::Question;
 use super::run::Run;
@@ -23,9 +24,16 @@ pub(super) fn judge(question: Question<'_>, world: &World) -> Result<Conclusion,
     let (options, evidence) = (question.options, question.evidence);
     let spec = options.world_spec(test, world);
     let runs = evidence.made(&spec, world.runs())?;
-    if options.is_scheduled() && runs.iter().any(Run::has_no_outcome) {
-        let options = &options.with_real_threads();
-        return judge(question.with_options(options), world);
+    let real = options.with_real_threads();
+    let real_spec = || real.world_spec(test, world);
+    // Without a proof, the scheduler may be why nothing happens: a call that a signal interrupts
+    // does not return, for example.
+    let is_unproven = |run: &Run| run.schedule_end().is_some() && !deadlock::is_proven(run);
+    if options.is_scheduled()
+        && (runs.iter().any(Run::has_no_outcome)
+            || runs.iter().any(is_unproven) && evidence.made(&real_spec(), 1)?[0].passed())
+    {
+        return judge(question.with_options(&real), world);
     }
     let passes = runs[0].passed();
     if runs.iter().any(|run| run.passed() != passes) {
@@ -75,7 +83,7 @@ pub fn are_same(first: &Run, second: &Run) -> bool {
 #[cfg(test)]
 mod tests {
     use crate::options::Options;
-    use nondex_core::{Family, Site, model};
+    use nondex_core::{Family, ScheduleEnd, ScheduleEndKind, Site, model};
 
     use super::*;
     use crate::simulation::{made, options, point, run, simulate, site};
@@ -122,6 +130,28 @@ mod tests {
             run(count % 2 == 0, [1])
         });
         assert!(matches!(found, Conclusion::NonDeterministic { .. }), "{found:?}");
+    }
+
+    #[test]
+    fn a_test_in_which_nothing_happens_is_judged_with_real_threads_if_it_passes_with_them() {
+        use ScheduleEndKind::{Deadlock, Time};
+        for (kind, passes_really, expected) in [
+            (Time, true, Conclusion::Stable),
+            (Time, false, Conclusion::Broken),
+            (Deadlock, true, Conclusion::Broken),
+        ] {
+            let end = Some(ScheduleEnd { kind, waits: Vec::new() });
+            let ended = || ScheduleRecord { end: end.clone(), ..ScheduleRecord::default() };
+            let (found, evidence) = simulate(&in_world(None, false), |spec| {
+                if spec.is_scheduled() {
+                    Run { schedule: Some(ended()), ..run(false, [1]) }
+                } else {
+                    run(passes_really, [1])
+                }
+            });
+            assert_eq!(found, expected, "{kind:?}");
+            assert_eq!(evidence.count(), if kind == Time { 2 } else { 1 });
+        }
     }
 
     #[test]
