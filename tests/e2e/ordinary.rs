@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 
 use cargo_nondex::exit_code::ExitCode;
 use cargo_nondex::report::{Report, TestReport, Verdict};
@@ -12,7 +13,12 @@ fn run(fixture: &Fixture) -> Nondex {
     let folder = fixture.path("target/folder");
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).unwrap();
-    Nondex::run_in(&fixture.path("")).args(["--seeds", "4"]).env("FIXTURE_FOLDER", folder)
+    with_variables(Nondex::run_in(&fixture.path("")).args(["--seeds", "4"]), &folder)
+}
+
+/// Sets the variables that the tests of the fixture read.
+fn with_variables(command: Nondex, folder: &Path) -> Nondex {
+    command.env("FIXTURE_FOLDER", folder).env("FIXTURE_TEMPORARY", std::env::temp_dir())
 }
 
 /// Returns the names in the project's folder, except for what cargo creates there.
@@ -82,8 +88,22 @@ fn what_fails_only_for_what_this_tool_adds_is_not_broken_and_no_success() {
         "error[UD]: `ordinary$tests::is_flaky_in_an_ordinary_build`",
     ]);
 
+    what_fails_in_orders_only_for_what_this_tool_adds_is_stable(&fixture);
     what_is_not_judged_has_a_code_of_its_own(&fixture);
     where_there_is_no_ordinary_build_a_test_stays_broken(&fixture);
+}
+
+/// In other orders, each process has its own folder for temporary files.
+fn what_fails_in_orders_only_for_what_this_tool_adds_is_stable(fixture: &Fixture) {
+    let name = "tests::asks_for_the_folder_of_temporary_files";
+    for (command, expected, code) in
+        [("check", Verdict::Stable, ExitCode::Ok), ("order", Verdict::NotRun, ExitCode::Setup)]
+    {
+        let only = Nondex::reported(&fixture.path(""), command).args(["--lib", "--exact", name]);
+        let output = with_variables(only, &fixture.path("target/folder")).run();
+        let report = output.expect(code).report();
+        assert_eq!(test(&report, name).verdict, expected, "{report:#?}");
+    }
 }
 
 fn what_is_not_judged_has_a_code_of_its_own(fixture: &Fixture) {

@@ -335,8 +335,9 @@ impl Combined {
         let overrules = match known {
             Verdict::NonDeterministic | Verdict::Unknown if is_of_files => order.is_of_order(),
             Verdict::Stable | Verdict::Passed => {
+                use Verdict::{ImplementationDependent, NonDeterministic, Unknown};
                 let is_of_chance =
-                    matches!(order, Verdict::ImplementationDependent | Verdict::NonDeterministic);
+                    matches!(order, ImplementationDependent | NonDeterministic | Unknown);
                 order.is_of_order() || is_of_chance
             }
             Verdict::Broken | Verdict::OrderDependentBrittle | Verdict::NotRun => {

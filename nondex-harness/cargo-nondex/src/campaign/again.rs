@@ -15,7 +15,7 @@ use super::temporary;
 use super::tree::Tree;
 use super::written_paths::WrittenPaths;
 use crate::judge::order::AfterOthers;
-use crate::judge::{ExternalFiles, Fact, Need, PlainBuild, Run, Runs};
+use crate::judge::{ExternalFiles, Fact, Need, PlainBuild, Run, Runs, certainty};
 use crate::project::TestCase;
 
 impl Campaign<'_> {
@@ -78,7 +78,10 @@ impl Campaign<'_> {
                 let (suite, case) = self.tests[*test];
                 let (compared, failure) = match obstacle {
                     Some(reason) => (PlainBuild::Not((*reason).to_owned()), None),
-                    None => comparison.compare(suite, case, *limit, *is_decisive),
+                    None => {
+                        let sources = certainty::sources(&runs[*test].together);
+                        comparison.compare(suite, case, *limit, *is_decisive, &sources)
+                    }
                 };
                 runs[*test].plain_failure = failure;
                 runs[*test].generated = comparison.generated(suite, case);

@@ -5,12 +5,13 @@ use std::cell::OnceCell;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use nondex_core::{Failure, Outcome};
+use nondex_core::{Failure, Outcome, Source};
 
 use super::budget::Budget;
 use super::ended;
 use super::generated;
 use super::launch;
+use super::pace::Pace;
 use super::process::{self, at_random_addresses};
 use super::stop::StopFlag;
 use super::{SelectedTests, by_id};
@@ -69,18 +70,20 @@ impl<'a> Comparison<'a> {
 
     /// Runs the test `case` of `suite` in the plain build. When the budget is spent, only a test
     /// that cannot be judged without it (`is_decisive`) is run, and less often. Also returns the
-    /// reason for its first failure.
+    /// reason for its first failure. The test is known to use `sources`.
     pub(super) fn compare(
         &self,
         suite: &Suite,
         case: &TestCase,
         timeout: Duration,
         is_decisive: bool,
+        sources: &[Source],
     ) -> (PlainBuild, Option<Failure>) {
         if self.is_spent() && !is_decisive {
             return (PlainBuild::Not(SPENT.to_owned()), None);
         }
-        match self.try_compare(suite, case, timeout, is_decisive) {
+        let pace = Pace::of(sources).over(RUNS_THAT_AGREE);
+        match self.try_compare(suite, case, timeout, is_decisive, pace) {
             Ok((runs, failure)) => (PlainBuild::Runs(runs), failure),
             Err(reason) => (PlainBuild::Not(reason), None),
         }
@@ -127,12 +130,14 @@ impl<'a> Comparison<'a> {
         case: &TestCase,
         timeout: Duration,
         is_decisive: bool,
+        mut pace: Pace,
     ) -> Result<([u64; 2], Option<Failure>), String> {
         let (binary, test) = self.find(suite, case)?;
         let [mut failures, mut runs] = [0, 0];
         let mut took = Duration::ZERO;
         let mut failure = None;
         loop {
+            pace.wait();
             let begin = Instant::now();
             let mut command = launch::command(binary, test, None);
             // A backtrace of a large program takes a second. Runs of a campaign have none either.
@@ -173,21 +178,23 @@ impl<'a> Comparison<'a> {
     }
 }
 
-/// Runs each test that always fails in a plain build, and writes the results into `report`.
-/// `announce` gets the number of these tests first.
+/// Runs each test that always fails, and for which `is_wanted` holds, in a plain build. Writes the
+/// results into `report`. `announce` gets the number of these tests first.
 pub fn compare_broken(
     report: &mut Report,
     selected: &[SelectedTests<'_>],
     (builder, options, stop): (&dyn Builder, &Options, &StopFlag),
+    is_wanted: impl Fn(&TestReport) -> bool,
     announce: impl FnOnce(usize),
 ) {
-    let is_wanted = |test: &&mut TestReport| {
+    let is_compared = |test: &&mut TestReport| {
         let outcomes = test.failures.iter().map(|failure| &failure.outcome);
         test.verdict == Verdict::Broken
             && !test.is_sanitised()
             && no_comparison(outcomes, options).is_none()
+            && is_wanted(test)
     };
-    let tests: Vec<&mut TestReport> = report.tests.iter_mut().filter(is_wanted).collect();
+    let tests: Vec<&mut TestReport> = report.tests.iter_mut().filter(is_compared).collect();
     if tests.is_empty() {
         return;
     }
@@ -198,7 +205,7 @@ pub fn compare_broken(
         for test in tests {
             if let Some((suite, case)) = cases.get(&test.id) {
                 let timeout = options.of(&test.id).timeout;
-                let (found, _) = comparison.compare(suite, case, timeout, true);
+                let (found, _) = comparison.compare(suite, case, timeout, true, &test.sources);
                 let generated = comparison.generated(suite, case);
                 plain::compared(test, &found, generated.as_deref(), &options.workspace_root);
             }

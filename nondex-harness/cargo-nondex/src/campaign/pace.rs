@@ -11,12 +11,20 @@ use nondex_core::Source;
 
 use crate::judge::Run;
 
-/// Minimum time between the starts of two runs. Sixty runs take more than two seconds.
-pub(super) const INTERVAL: Duration = Duration::from_millis(36);
+/// Minimum time between the starts of two runs of sixty.
+pub(super) const INTERVAL: Duration = interval(60);
+
+/// Returns the minimum time between the starts of two runs, so that this number of runs takes more
+/// than two seconds.
+pub(super) const fn interval(runs: u64) -> Duration {
+    Duration::from_millis(2160 / runs)
+}
 
 /// Start times of the runs of one test that are made one after the other.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Pace {
+    /// Minimum time between the starts of two runs that read the date.
+    interval: Duration,
     /// Whether a run of the test read the date.
     reads_date: bool,
     /// Start of the last run.
@@ -24,15 +32,20 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// Returns the pace for a test that is known to use these sources.
+    /// Returns the pace of sixty runs of a test that is known to use these sources.
     pub fn of(sources: &[Source]) -> Self {
-        Pace { reads_date: sources.contains(&Source::Date), started: None }
+        Pace { interval: INTERVAL, reads_date: sources.contains(&Source::Date), started: None }
+    }
+
+    /// Returns the pace of this number of runs.
+    pub(super) fn over(self, runs: u64) -> Self {
+        Pace { interval: interval(runs), ..self }
     }
 
     /// Waits until the next run may start, and records that it starts now.
     pub fn wait(&mut self) {
         let since = self.started.filter(|_| self.reads_date).map(|started| started.elapsed());
-        thread::sleep(since.map_or(Duration::ZERO, |since| INTERVAL.saturating_sub(since)));
+        thread::sleep(since.map_or(Duration::ZERO, |since| self.interval.saturating_sub(since)));
         self.started = Some(Instant::now());
     }
 
@@ -58,7 +71,10 @@ mod tests {
         let first = pace.started.unwrap();
         pace.wait();
         assert!(pace.started.unwrap() - first >= INTERVAL);
-        assert!(INTERVAL * 60 > Duration::from_secs(2));
+        for runs in [20, 60] {
+            let interval = Pace::of(&[Source::Date]).over(runs).interval;
+            assert!(interval * u32::try_from(runs).unwrap() > Duration::from_secs(2));
+        }
         assert!(Pace::of(&[Source::Date]).reads_date);
     }
 }

@@ -98,7 +98,7 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
     };
     if let Some(requested) = args.runs {
         let mut counts = OutcomeCounts::default();
-        let mut pace = Pace::default();
+        let mut pace = Pace::of(&[]);
         for _ in 0..requested.get() {
             pace.wait();
             let Some(run) = repeatable.one() else { break };

@@ -140,12 +140,16 @@ impl Session<'_> {
         }
     }
 
-    /// Runs tests that fail alone and in every order in a plain build, before they are called
-    /// broken.
-    pub(super) fn compare_with_plain(&self, report: &mut Report) {
+    /// Runs tests that fail alone and in every order, and for which `is_wanted` holds, in a plain
+    /// build before they are called broken.
+    pub(super) fn compare_with_plain(
+        &self,
+        report: &mut Report,
+        is_wanted: impl Fn(&TestReport) -> bool,
+    ) {
         let display = self.display(self.in_order, Stage::Orders);
         let how = (self.plain as &dyn Builder, self.options, self.stop);
-        comparison::compare_broken(report, self.in_order, how, |tests| {
+        comparison::compare_broken(report, self.in_order, how, is_wanted, |tests| {
             display.comparing(tests);
         });
         display.finish();

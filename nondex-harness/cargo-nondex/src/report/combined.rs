@@ -123,14 +123,17 @@ mod tests {
     #[test]
     fn an_order_overrules_what_is_stable_or_broken_and_stands_beside_every_other_finding() {
         use Verdict::{
-            Broken, ImplementationDependent, NonDeterministic, OrderDependentBrittle,
-            OrderDependentVictim, Stable,
+            Broken, ImplementationDependent, NonDeterministic, NotRun, OrderDependentBrittle,
+            OrderDependentVictim, Stable, Unknown,
         };
         for (run, order, expected, has_order) in [
             (Stable, dependent(OrderDependentVictim), OrderDependentVictim, true),
             (Broken, dependent(OrderDependentBrittle), OrderDependentBrittle, true),
             (Stable, test(NonDeterministic), NonDeterministic, false),
             (Stable, test(Broken), NonDeterministic, false),
+            // A plain build was compared.
+            (Stable, test(NotRun), Stable, false),
+            (Stable, test(Unknown), Unknown, false),
             (
                 Stable,
                 TestReport { sanitised_by: Some(Sanitised::default()), ..test(Broken) },

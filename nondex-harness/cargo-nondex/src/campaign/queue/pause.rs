@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use nondex_core::{RunSpec, Source};
 
-use crate::campaign::pace::INTERVAL;
+use crate::campaign::pace::{self, INTERVAL};
 use crate::judge::Runs;
 
 /// Like [`INTERVAL`], for runs alone after runs together with other tests had two outcomes.
-const INTERVAL_ALONE: Duration = Duration::from_millis(108);
+const INTERVAL_ALONE: Duration = pace::interval(20);
 
 /// Minimum number of equal runs that estimate a failure rate, rather than confirm a choice.
 const MANY: usize = 5;

@@ -1,5 +1,7 @@
 //! Tests of runs in a plain build.
 
+use nondex_core::Source;
+
 use super::super::budget::Budget;
 use super::super::comparison::{Builder, Comparison, RUNS};
 use super::*;
@@ -27,7 +29,7 @@ fn when_the_budget_is_spent_only_what_is_decisive_runs_in_a_plain_build() {
         let case = &project.suite.tests[test];
         let comparison = Comparison::new(&builder, Some(budget), &stop);
         let limit = Duration::from_secs(30);
-        comparison.compare(&project.suite, case, limit, is_decisive).0
+        comparison.compare(&project.suite, case, limit, is_decisive, &[]).0
     };
     for test in [0, 1] {
         assert!(matches!(compare(&spent, test, false), PlainBuild::Not(reason)
@@ -51,7 +53,7 @@ fn what_failed_in_a_plain_build_fails_again_without_backtraces() {
     let comparison = Comparison::new(&builder, None, &stop);
     for (case, later) in project.suite.tests.iter().zip(["1", "unset"]) {
         let limit = Duration::from_secs(30);
-        comparison.compare(&project.suite, case, limit, true);
+        comparison.compare(&project.suite, case, limit, true, &[]);
         let file = project.directory.path().join("backtraces");
         let seen = fs::read_to_string(&file).unwrap();
         let mut lines = seen.lines();
@@ -59,4 +61,17 @@ fn what_failed_in_a_plain_build_fails_again_without_backtraces() {
         assert!(lines.clone().count() > 1 && lines.all(|line| line == later), "{seen}");
         fs::remove_file(&file).unwrap();
     }
+}
+
+#[test]
+fn what_fails_in_every_other_second_has_both_outcomes_in_a_plain_build() {
+    let script = "test $(($(date +%s) % 2)) = 0";
+    let project = Project::new(Harness::Libtest, script, &["dated"]);
+    let stop = StopFlag::new();
+    let builder = Built(project.suite.clone());
+    let comparison = Comparison::new(&builder, None, &stop);
+    let (case, limit) = (&project.suite.tests[0], Duration::from_secs(30));
+    let (found, _) = comparison.compare(&project.suite, case, limit, true, &[Source::Date]);
+    let PlainBuild::Runs([failures, runs]) = found else { panic!("{found:?}") };
+    assert!(0 < failures && failures < runs, "{failures} of {runs}");
 }
