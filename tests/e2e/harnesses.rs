@@ -17,7 +17,7 @@ fn a_harness_with_a_pool_of_threads_runs_its_test_on_the_main_thread() {
         if found.name == "depends_on_nothing" {
             assert_eq!(found.verdict, Verdict::Stable, "{found:#?}");
             // The harness reads the clock twice, which is nothing that a seed need delay.
-            assert!(found.runs <= 20, "{found:#?}");
+            assert!(found.steps.iter().all(|step| step.name != "interleavings"), "{found:#?}");
             continue;
         }
         assert_eq!(found.verdict, Verdict::ImplementationDependent, "{found:#?}");

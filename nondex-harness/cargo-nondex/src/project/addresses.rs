@@ -252,7 +252,7 @@ fn frames<'n>(
     let frames = found.into_iter().filter_map(|(name, place)| {
         let (file, line) = place?;
         let name = name.unwrap_or_default();
-        let function = format!("{:#}", rustc_demangle::demangle(&name));
+        let function = path_of(&format!("{:#}", rustc_demangle::demangle(&name)));
         let is_own = ["nondex_core", "nondex_interpose"].iter().any(|own| function.contains(own));
         let file = portable_path(file).to_owned();
         (!is_own).then_some(Frame { function, file, line })
@@ -260,9 +260,73 @@ fn frames<'n>(
     frames.collect()
 }
 
+/// Returns the path of a function, as older toolchains mangle it: `krate::Type<T>::method`. The v0
+/// form is `<krate::Type<T>>::method::<U>`.
+fn path_of(function: &str) -> String {
+    const IMPL: &str = "impl ";
+    let mut path = match bracketed(function) {
+        Some((inner, rest)) if !inner.contains(" as ") && !inner.starts_with(IMPL) => {
+            format!("{inner}{rest}")
+        }
+        _ => function.to_owned(),
+    };
+    let mut from = 0;
+    // The arguments of a call, but no block of the older form: `slice::<impl [T]>::iter`.
+    let arguments = |text: &str| {
+        let (inner, _) = bracketed(text).filter(|(inner, _)| !inner.starts_with(IMPL))?;
+        Some(inner.len() + 2)
+    };
+    while let Some(start) = path[from..].find("::<").map(|start| from + start) {
+        match arguments(&path[start + 2..]) {
+            Some(length) => path.replace_range(start..start + 2 + length, ""),
+            None => from = start + 1,
+        }
+    }
+    path
+}
+
+/// Splits a text that begins with `<` into what the brackets contain, and what comes after them.
+fn bracketed(text: &str) -> Option<(&str, &str)> {
+    let mut depth = 0_usize;
+    let mut before = ' ';
+    for (place, c) in text.char_indices() {
+        match c {
+            '<' => depth += 1,
+            // Not the arrow of a function's type.
+            '>' if before != '-' => depth = depth.checked_sub(1)?,
+            _ if depth == 0 => return None,
+            _ => {}
+        }
+        if depth == 0 && place > 0 {
+            return Some((&text[1..place], &text[place + 1..]));
+        }
+        before = c;
+    }
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_function_has_the_same_path_in_both_manglings() {
+        for (v0, path) in [
+            ("<std::sync::Condvar>::wait::<bool>", "std::sync::Condvar::wait"),
+            ("<std::sync::Mutex<a::B<u8>>>::lock", "std::sync::Mutex<a::B<u8>>::lock"),
+            ("<a::B as c::D<u8>>::e", "<a::B as c::D<u8>>::e"),
+            ("a::b::<fn(u8) -> u8>::{closure#0}", "a::b::{closure#0}"),
+            ("a::b::<u8>::c::<d::E<u8>>", "a::b::c"),
+            ("a::b", "a::b"),
+            ("<impl a::B for c::D>::e", "<impl a::B for c::D>::e"),
+            ("a::<impl [T]>::b::<u8>", "a::<impl [T]>::b"),
+            ("", ""),
+            ("a::<", "a::<"),
+            ("<a", "<a"),
+        ] {
+            assert_eq!(path_of(v0), path, "{v0}");
+        }
+    }
 
     #[test]
     fn what_is_known_of_a_program_is_not_known_of_the_one_that_takes_its_place() {
