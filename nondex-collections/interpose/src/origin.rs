@@ -6,6 +6,7 @@
 
 mod walked;
 
+use ::std::arch::asm;
 use ::std::ffi::{c_int, c_void};
 use ::std::io::Write;
 use ::std::ptr;
@@ -28,8 +29,8 @@ static NAMES: ForkLock<hidden::Vec<(u64, &'static str)>> = ForkLock::new(hidden:
 static WALKED: ForkLock<Walked> = ForkLock::new(Walked::new);
 
 /// Returns the caller of an interposed function, named by its stack. Costs some microseconds if the
-/// stack is new, and less than one otherwise. The caller is empty in a program that is only observed, because it has no place in the project's
-/// source.
+/// stack is new, and less than one otherwise. The caller is empty in a program that is only
+/// observed, because it has no place in the project's source.
 pub fn caller() -> Caller {
     if !own::is_initialized() {
         return Caller { file: "", line: 0, column: 0 };
@@ -87,8 +88,9 @@ struct Walk {
 fn stack(may_be_known: bool) -> u64 {
     let base = stack_pointer();
     // SAFETY: this function walks, below.
-    let known = |walked: &Walked| unsafe { walked.find(base) };
-    if may_be_known && let Some(hash) = WALKED.lock().and_then(|walked| known(&walked)) {
+    let find = |walked: &Walked| unsafe { walked.find(base) };
+    let known = || WALKED.lock().and_then(|walked| find(&walked));
+    if let Some(hash) = may_be_known.then(known).flatten() {
         return hash;
     }
     let mut walk = Walk {
@@ -102,9 +104,7 @@ fn stack(may_be_known: bool) -> u64 {
     };
     // SAFETY: `frame` has the signature the unwinder expects, and `walk` outlives the call.
     unsafe { _Unwind_Backtrace(frame, (&raw mut walk).cast()) };
-    if walk.is_plain
-        && let Some(mut walked) = WALKED.lock()
-    {
+    if let Some(mut walked) = walk.is_plain.then(|| WALKED.lock()).flatten() {
         walked.add(&walk.frames[..walk.len], walk.hash);
     }
     walk.hash
@@ -117,12 +117,12 @@ fn stack_pointer() -> usize {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: reads a register.
     unsafe {
-        ::std::arch::asm!("mov {}, rsp", out(reg) pointer, options(nomem, nostack, preserves_flags));
+        asm!("mov {}, rsp", out(reg) pointer, options(nomem, nostack, preserves_flags));
     }
     #[cfg(target_arch = "aarch64")]
     // SAFETY: reads a register.
     unsafe {
-        ::std::arch::asm!("mov {}, sp", out(reg) pointer, options(nomem, nostack, preserves_flags));
+        asm!("mov {}, sp", out(reg) pointer, options(nomem, nostack, preserves_flags));
     }
     pointer
 }

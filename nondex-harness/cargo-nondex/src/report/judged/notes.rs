@@ -165,8 +165,8 @@ pub(super) fn artefact(dependence: &Dependence) -> String {
     let calls: Vec<String> = artefacts.iter().map(place).collect();
     format!(
         "it is not judged: at level {level} its outcome changes even when {} has the order of the \
-         clean runs, so a side effect of the permutation decides, such as allocations or the number \
-         of key comparisons",
+         clean runs, so a side effect of the permutation decides, such as allocations or the \
+         number of key comparisons",
         calls.join(" and ")
     )
 }
