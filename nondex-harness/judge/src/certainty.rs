@@ -62,8 +62,8 @@ pub fn bound(runs: usize) -> f64 {
     }
 }
 
-/// Returns the number of runs that are evidence about chance: those that do not [control
-/// it](controls_chance), and those together with other tests.
+/// Returns the number of runs that are evidence about chance: those that do not control it, and
+/// those together with other tests.
 pub fn samples(evidence: &Evidence) -> usize {
     own_samples(evidence) + evidence.agreeing_jointly()
 }
