@@ -1,7 +1,7 @@
 //! Deadlocks are reported soon. They are reported only if no other thread or process could have
 //! woken a thread.
 
-use cargo_nondex::report::schema::Timing;
+use cargo_nondex::report::schema::{Timing, WaitCauseKind};
 use cargo_nondex::report::{Report, TestReport, Verdict};
 use nondex_core::Outcome;
 
@@ -76,6 +76,12 @@ fn a_deadlock_under_some_schedules_is_a_race_whatever_happens_in_canonical_order
         let end = found.scheduled.as_ref().and_then(|scheduled| scheduled.end.as_deref());
         assert_eq!(end, Some("deadlock"), "{found:#?}");
     }
+    let found = test(&report, "mostly_a_notification_too_early");
+    let waits = found.scheduled.iter().flat_map(|scheduled| &scheduled.waits);
+    let causes: Vec<_> = waits.filter_map(|wait| wait.cause.as_ref()).collect();
+    let notified = causes.iter().find(|cause| cause.kind == WaitCauseKind::Notified);
+    let line = notified.and_then(|cause| cause.line);
+    assert_eq!(line, Some(fixture.marked("src/lib.rs", "notifies")), "{causes:#?}");
 }
 
 #[test]

@@ -140,20 +140,23 @@ mod tests {
     /// test was judged with real threads.
     fn judged(ends: [End; 3], timeout: Duration) -> (Conclusion, Duration, bool) {
         let options = Options { timeout, ..options() };
-        let (conclusion, evidence) = simulate_within(&options, |spec, limit| {
-            let [base, seeded, natural] = ends;
-            let end = match spec {
-                spec if !spec.is_scheduled() => natural,
-                spec if spec.is_clean() => base,
-                spec if spec.draws_all() && spec.seed() % 3 != 1 => base,
-                _ => seeded,
-            };
-            ended(spec, end, limit)
-        });
+        let (conclusion, evidence) =
+            simulate_within(&options, |spec, limit| ended(spec, end_of(spec, ends), limit));
         let cut = evidence.all().filter(|(_, run)| run.outcome == Outcome::TimedOut);
         let waited = cut.map(|(_, run)| run.limit).sum();
         let is_natural = known(Question::new("t", &options, &evidence)).real_threads;
         (conclusion, waited, is_natural)
+    }
+
+    /// Returns how a run of a test with these ends in canonical order, with a seed, and with real
+    /// threads ends.
+    fn end_of(spec: &RunSpec, [base, seeded, natural]: [End; 3]) -> End {
+        match spec {
+            spec if !spec.is_scheduled() => natural,
+            spec if spec.is_clean() => base,
+            spec if spec.draws_all() && spec.seed() % 3 != 1 => base,
+            _ => seeded,
+        }
     }
 
     fn ended(spec: &RunSpec, end: End, limit: Duration) -> Run {
@@ -206,6 +209,20 @@ mod tests {
             let (long, all, other) = judged(ends, LEAST);
             assert_eq!((&short, is_natural), (&long, other));
             assert!(all == Duration::ZERO || all.as_secs() >= 2, "{all:?}");
+        }
+    }
+
+    #[test]
+    fn the_operations_that_led_to_a_deadlock_in_canonical_order_are_recorded() {
+        for (ends, recorded) in [
+            ([Deadlocks; 3], 1),
+            ([Deadlocks, Passes, Deadlocks], 1),
+            ([Passes, Deadlocks, Passes], 0),
+        ] {
+            let (_, evidence) =
+                simulate_within(&options(), |spec, limit| ended(spec, end_of(spec, ends), limit));
+            let shown = evidence.all().filter(|(spec, _)| spec.is_clean() && spec.operations() > 0);
+            assert_eq!(shown.count(), recorded, "{recorded}");
         }
     }
 

@@ -66,8 +66,14 @@ pub(super) fn judge(question: Question<'_>) -> Result<Conclusion, Missing> {
     {
         return Ok(non_deterministic(question.natural_spec()));
     }
-    // The clean run ended at the deadlock. One more run records the operations that led to it.
-    if conclusion == Conclusion::Broken && clean.iter().any(deadlock::is_proven) {
+    // The clean run ended at the deadlock. One more run records the operations that led to it. The
+    // traced run of the culprits does not, because they make such a test pass.
+    let fails_clean = match &conclusion {
+        Conclusion::Broken => true,
+        Conclusion::Dependent(found) => !found.passes_clean,
+        _ => false,
+    };
+    if fails_clean && clean.iter().any(deadlock::is_proven) {
         question.evidence.made(&question.shown_spec(), 1)?;
     }
     if conclusion != Conclusion::Stable {

@@ -1,6 +1,6 @@
 //! Advice for tests whose outcome depends on threads or time.
 
-use nondex_core::{Kind, Model, Source};
+use nondex_core::{Kind, Model, Source, model};
 
 use super::interleaving;
 use crate::report::schema::{TestReport, Timing, WaitCauseKind, WaitReport};
@@ -12,14 +12,20 @@ pub(super) fn of_threads(test: &TestReport, reason: Timing) -> Vec<&'static str>
     let waits = ended.flat_map(|one| &one.waits);
     let operations: Vec<&str> = waits.clone().map(|wait| wait.operation.as_str()).collect();
     let waits_in = |word: &str| operations.iter().any(|one| one.contains(word));
-    let has_owner = |wait: &WaitReport| {
-        wait.cause.as_ref().is_some_and(|cause| cause.kind == WaitCauseKind::Has)
+    let is_caused_by =
+        |kind| move |wait: &WaitReport| wait.cause.as_ref().is_some_and(|cause| cause.kind == kind);
+    let has_cause = |kind| waits.clone().any(is_caused_by(kind));
+    // A woken thread waits in `Condvar::wait` for the lock.
+    let waits_for_condition = || {
+        let is_owned = is_caused_by(WaitCauseKind::Has);
+        let is_condition = |name: &str| name.contains("Condvar") || name.contains("park");
+        waits.clone().any(|wait| is_condition(&wait.operation) && !is_owned(wait))
     };
-    let waits_for_owner = || waits.clone().any(has_owner);
     // Suspects of different kinds have different fixes, and all but one of these may be beside the
     // point.
     let is_known = test.has_one_kind_of_culprits();
     let has_kind = |kind| is_known && test.culprits.iter().any(|culprit| culprit.kind == kind);
+    let notify_all = model::CONDVAR_NOTIFY_ONE.fix;
     let mut fixes: Vec<&str> = Vec::new();
     // If a clock decides, the waiting threads are only a consequence.
     if test.depends_on_clocks() {
@@ -32,12 +38,18 @@ pub(super) fn of_threads(test: &TestReport, reason: Timing) -> Vec<&'static str>
             "make the number of waiting threads match the `Barrier` in every round: it blocks \
              until all have arrived",
         );
-    } else if waits_in("Condvar") || waits_in("park") {
+    } else if has_cause(WaitCauseKind::Another) {
+        fixes.push(notify_all);
+    } else if waits_for_condition() {
         fixes.push(
             "check the condition under its lock before each wait, in a loop (`while`, \
              `wait_while`): a notification without a waiting thread is lost",
         );
-    } else if waits_in("Mutex") || waits_in("RwLock") || waits_in("lock") || waits_for_owner() {
+    } else if waits_in("Mutex")
+        || waits_in("RwLock")
+        || waits_in("lock")
+        || has_cause(WaitCauseKind::Has)
+    {
         fixes.push(
             "take the locks in the same order everywhere, or hold no lock while you wait for \
              another thread",
@@ -65,11 +77,8 @@ pub(super) fn of_threads(test: &TestReport, reason: Timing) -> Vec<&'static str>
              `wait_while`",
         );
     }
-    if has_kind(Kind::Permute) {
-        fixes.push(
-            "do not assume which waiting thread is woken: use `notify_all`, or a condition for \
-             each",
-        );
+    if has_kind(Kind::Permute) && !fixes.contains(&notify_all) {
+        fixes.push(notify_all);
     }
     if !fixes.is_empty() || !is_known {
         return fixes;
@@ -128,14 +137,20 @@ mod tests {
             let fix = fixed(operations, None);
             assert!(fix.contains(word), "{operations:?}: {fix}");
         }
-        // Locks of parking_lot wait in a futex call.
-        let owner = WaitCause {
-            kind: WaitCauseKind::Has,
+        let cause = |kind| WaitCause {
+            kind,
             thread: "0.0".to_owned(),
             what: "Mutex::lock".to_owned(),
             file: None,
             line: None,
         };
+        // Locks of parking_lot wait in a futex call.
+        let owner = cause(WaitCauseKind::Has);
         assert!(fixed(&["futex wait"], Some(&owner)).contains("same order"));
+        let relocks = fixed(&["Condvar::wait"], Some(&owner));
+        assert!(relocks.contains("same order"), "{relocks}");
+        // A loop around the wait does not help a thread that a notification passed over.
+        let other = fixed(&["Condvar::wait"], Some(&cause(WaitCauseKind::Another)));
+        assert!(other.contains("`notify_all`") && !other.contains("`wait_while`"), "{other}");
     }
 }

@@ -310,7 +310,7 @@ pub fn waiting_threads(test: &TestReport) -> Option<(&'static str, Vec<ThreadWai
         other_place: wait.cause.as_ref().and_then(|cause| cause.file.clone().zip(cause.line)),
         other: match wait.cause.as_ref().map(|cause| cause.kind) {
             Some(WaitCauseKind::Has) => "taken here",
-            Some(WaitCauseKind::Notified) => "notified here",
+            Some(WaitCauseKind::Notified | WaitCauseKind::Another) => "notified here",
             Some(WaitCauseKind::Runs) | None => "",
         },
     });
@@ -345,6 +345,9 @@ fn because(test: &TestReport, thread: &str, cause: &WaitCause) -> String {
         WaitCauseKind::Has => format!(", for a lock that {other} took{place}"),
         WaitCauseKind::Notified => {
             format!(", and {other} had notified{place} before it waited")
+        }
+        WaitCauseKind::Another => {
+            format!(", and the notification of {other}{place} woke another waiting thread")
         }
         WaitCauseKind::Runs => format!(", for the end of {other}"),
     }

@@ -16,7 +16,8 @@ pub(super) fn cause(
     place: impl Fn(&[Frame]) -> Option<(String, u32)>,
 ) -> Option<WaitCause> {
     let thread = trace.threads.iter().rposition(|known| known.path == path)? as u64;
-    let wait = trace.operations.iter().rev().find(|operation| operation.thread == thread)?;
+    let last = trace.operations.iter().rposition(|operation| operation.thread == thread)?;
+    let wait = &trace.operations[last];
     let cause_of = |kind: WaitCauseKind, of: &TracedOperation| {
         let frames = trace::frames(trace, of);
         let called = workspace.called(frames);
@@ -42,22 +43,17 @@ pub(super) fn cause(
             line: None,
         });
     }
-    if call.contains("Condvar") {
-        let address = wait.address?;
-        let is_notification = |of: &&TracedOperation| {
-            of.address == Some(address)
-                && of.thread != thread
-                && (of.writes || of.operation == "futex wake")
-        };
-        let notification = trace.operations.iter().rev().find(is_notification);
-        return notification.map(|of| cause_of(WaitCauseKind::Notified, of));
-    }
     let frames = trace::frames(trace, wait);
     let inner = workspace.called(frames);
+    // A woken thread may wait inside `Condvar::wait` for the lock.
+    let takes_lock = takes_lock_again(inner);
+    if call.contains("Condvar") && !takes_lock {
+        return notification(trace, last).map(|(kind, of)| cause_of(kind, of));
+    }
     // Descriptors, channels, conditions of other crates and parked threads have no owner. A channel
     // counts its messages from 0, which looks like taking a lock.
     if matches!(&*wait.operation, "poll" | "read" | "write")
-        || inner.iter().any(|frame| frame.function.contains("Condvar"))
+        || !takes_lock && inner.iter().any(|frame| frame.function.contains("Condvar"))
         || call.starts_with("mpsc")
         || call == "thread::park"
     {
@@ -74,6 +70,39 @@ pub(super) fn cause(
         |of: &&TracedOperation| of.address == wait.address || is_lock && of.thread != thread;
     let holder = tried.find_map(|of| holder(trace, of.address?).filter(is_waited_for));
     holder.map(|of| cause_of(WaitCauseKind::Has, of))
+}
+
+/// Returns the last notification of the condition variable for which a thread waits since the
+/// operation with this index, and what became of it. Returns `None` if it woke the thread, which
+/// waits again.
+fn notification(trace: &Trace, wait: usize) -> Option<(WaitCauseKind, &TracedOperation)> {
+    let (before, since) = trace.operations.split_at(wait);
+    let TracedOperation { thread, address, .. } = since[0];
+    address?;
+    let is_own_wait = |of: &TracedOperation| of.address == address && of.operation == "futex wait";
+    let wakes = |of: &&TracedOperation| {
+        of.thread != thread && of.address == address && of.operation == "futex wake"
+    };
+    if !is_own_wait(&since[0]) {
+        return None;
+    }
+    // The thread was waiting then and still is, so another waiting thread was chosen.
+    if let Some(other) = since.iter().rev().find(wakes) {
+        return Some((WaitCauseKind::Another, other));
+    }
+    let last = before.iter().rposition(|of| wakes(&of))?;
+    let earlier = before[..last].iter().rev().find(|of| of.thread == thread);
+    let was_woken = earlier.is_some_and(is_own_wait);
+    (!was_woken).then_some((WaitCauseKind::Notified, &before[last]))
+}
+
+/// Returns whether a call inside a wait for a condition variable takes the lock. The innermost
+/// frame that names a condition or a lock decides.
+fn takes_lock_again(inner: &[Frame]) -> bool {
+    let is_named = |frame: &&Frame, name| frame.function.contains(name);
+    let first = inner.iter().find(|frame| is_named(frame, "Condvar") || is_named(frame, "Mutex"));
+    first.is_some_and(|frame| !is_named(&frame, "Condvar"))
+        && inner.iter().any(|frame| is_named(&frame, "Condvar"))
 }
 
 /// Returns whether a function takes a lock, or waits for an initialisation: `RawMutex::lock_slow`,
@@ -120,7 +149,7 @@ mod tests {
     /// An operation on a lock: thread, line, operation, address, value read and value written.
     type Of<'a> = (u64, u32, &'a str, u64, Option<u64>, Option<u64>);
 
-    /// Creates a trace of operations of two threads.
+    /// Creates a trace of operations of three threads.
     fn trace(operations: &[Of<'_>]) -> Trace {
         let lock = "std::sync::poison::mutex::Mutex<T>::lock";
         let stack = |&(_, line, ..): &Of<'_>| TracedStack {
@@ -144,7 +173,7 @@ mod tests {
             }
         });
         Trace {
-            threads: ["0", "0.0"]
+            threads: ["0", "0.0", "0.1"]
                 .map(|path| TracedThread { path: path.to_owned(), name: None })
                 .into(),
             stacks: operations.iter().map(stack).collect(),
@@ -246,13 +275,67 @@ mod tests {
         assert_eq!(of(&trace, "0.0", "Mutex::lock"), lock);
     }
 
+    /// Creates a trace of operations on a condition variable.
+    fn on_condition(operations: &[Of<'_>]) -> Trace {
+        let mut trace = trace(operations);
+        for stack in &mut trace.stacks {
+            "std::sync::poison::condvar::Condvar::wait".clone_into(&mut stack.frames[0].function);
+        }
+        trace
+    }
+
+    const WAITS: &str = "futex wait";
+    const WAKES: &str = "futex wake";
+
     #[test]
     fn a_notification_that_came_before_the_wait_is_told() {
-        let trace = trace(&[
-            (1, 3, "futex wake", 0x10, None, None),
-            (0, 6, "futex wait", 0x10, None, None),
-        ]);
+        let trace =
+            on_condition(&[(1, 3, WAKES, 0x10, None, None), (0, 6, WAITS, 0x10, None, None)]);
         let notified = Some((WaitCauseKind::Notified, "0.0".to_owned(), Some(3)));
         assert_eq!(of(&trace, "0", "Condvar::wait"), notified);
+    }
+
+    #[test]
+    fn what_is_no_notification_of_the_condition_is_not_told_as_one() {
+        for before in [
+            // The release of a reference that had the address before, and another condition.
+            (1, 3, "fetch_sub", 0x10, Some(2), Some(1)),
+            (1, 3, WAKES, 0x20, None, None),
+            // The thread's own one.
+            (0, 3, WAKES, 0x10, None, None),
+        ] {
+            let trace = on_condition(&[before, (0, 6, WAITS, 0x10, None, None)]);
+            assert_eq!(of(&trace, "0", "Condvar::wait"), None, "{before:?}");
+        }
+    }
+
+    #[test]
+    fn a_notification_during_two_waits_is_told_of_the_thread_that_it_did_not_wake() {
+        let trace = on_condition(&[
+            (0, 5, WAITS, 0x10, None, None),
+            (1, 6, WAITS, 0x10, None, None),
+            (2, 7, WAKES, 0x10, None, None),
+            (0, 5, "load", 0x30, Some(0), None),
+            (0, 5, WAITS, 0x10, None, None),
+        ]);
+        let other = Some((WaitCauseKind::Another, "0.1".to_owned(), Some(7)));
+        assert_eq!(of(&trace, "0.0", "Condvar::wait"), other);
+        // The notification was not lost for the other thread, which found its condition false.
+        assert_eq!(of(&trace, "0", "Condvar::wait"), None);
+    }
+
+    #[test]
+    fn a_woken_thread_that_takes_the_lock_again_waits_for_its_owner() {
+        let mut trace = on_condition(&[
+            (0, 5, WAITS, 0x10, None, None),
+            (1, 6, TAKE, 0x20, Some(0), Some(1)),
+            (1, 7, WAKES, 0x10, None, None),
+            (0, 5, TAKE, 0x20, Some(1), None),
+            (0, 5, WAITS, 0x20, None, None),
+        ]);
+        let lock = frame("std::sys::sync::mutex::futex::Mutex::lock_contended", "library/x.rs", 1);
+        trace.stacks[4].frames.insert(0, lock);
+        let owner = Some((WaitCauseKind::Has, "0.0".to_owned(), Some(6)));
+        assert_eq!(of(&trace, "0", "Condvar::wait"), owner);
     }
 }

@@ -31,16 +31,17 @@ pub(super) fn report(
     let first = || evidence.all().next().map(|(_, run)| run);
     let run = failing.first().map(|(_, run)| *run).or_else(first)?;
     let record = run.schedule.as_ref()?;
-    // A traced run is preferred, because its waits have stacks.
+    // A traced run is preferred, because its waits have stacks. Its trace only explains its own
+    // end. If the test fails in canonical order, the run with the culprits passes.
     let traced = match conclusion {
-        Some(Conclusion::Dependent(dependence)) => {
+        Some(Conclusion::Dependent(dependence)) if dependence.passes_clean => {
             traced(dependence).map(|(_, schedule, trace)| (schedule, trace))
         }
         _ => shown(evidence),
     };
-    let trace = traced.map(|(_, trace)| trace);
-    let ended = traced.and_then(|(schedule, _)| schedule.end.as_ref());
-    let end = ended.or(record.end.as_ref());
+    let ended = traced.and_then(|(schedule, trace)| Some((schedule.end.as_ref()?, trace)));
+    let trace = ended.map(|(_, trace)| trace);
+    let end = ended.map(|(end, _)| end).or(record.end.as_ref());
     let waits = end.map_or(&[][..], |end| &end.waits);
     let calls = |wait: &WaitRecord| workspace.of_users(&wait.stack).map(line).collect();
     let calls: Vec<Vec<Line>> = waits.iter().map(calls).collect();
@@ -64,9 +65,9 @@ pub(super) fn report(
     })
 }
 
-/// Returns the record and the trace of a run that was repeated to be shown.
-fn shown(evidence: &Evidence) -> Option<(&ScheduleRecord, &Trace)> {
-    evidence.all().find_map(|(_, run)| {
+/// Returns the record and the trace of a clean run that was repeated to be shown.
+pub(super) fn shown(evidence: &Evidence) -> Option<(&ScheduleRecord, &Trace)> {
+    evidence.all().filter(|(spec, _)| spec.is_clean()).find_map(|(_, run)| {
         let schedule = run.schedule.as_ref()?;
         Some((schedule, schedule.trace.as_ref()?))
     })

@@ -1,5 +1,6 @@
 //! Tests of reports of judged runs.
 
+mod deadlocks;
 mod failures;
 
 use std::time::Duration;

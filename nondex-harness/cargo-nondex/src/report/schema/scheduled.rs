@@ -99,6 +99,8 @@ pub enum WaitCauseKind {
     Has,
     /// It notified before the other one waited.
     Notified,
+    /// It notified while the other one waited, which woke another waiting thread.
+    Another,
     /// It has not ended.
     Runs,
 }
