@@ -82,6 +82,10 @@ fn a_deadlock_under_some_schedules_is_a_race_whatever_happens_in_canonical_order
     let notified = causes.iter().find(|cause| cause.kind == WaitCauseKind::Notified);
     let line = notified.and_then(|cause| cause.line);
     assert_eq!(line, Some(fixture.marked("src/lib.rs", "notifies")), "{causes:#?}");
+    // The delay that makes this test pass is not shown as a step towards its deadlock.
+    let steps = &found.interleaving.as_ref().expect("it is known").steps;
+    assert!(steps.iter().all(|step| step.delay_ns.is_none()), "{steps:#?}");
+    assert!(steps.last().is_some_and(|step| step.waits), "{steps:#?}");
 }
 
 #[test]

@@ -5,7 +5,9 @@ use nondex_core::{Level, RunSpec};
 use self::basis::Basis;
 pub use self::notes::JUDGED_ALONE;
 use super::id;
-use super::schema::{Culprit, FailureReport, MAX_FAILURES, TestReport, Verdict};
+use super::schema::{
+    Culprit, FailureReport, InterleavingReport, MAX_FAILURES, TestReport, Verdict,
+};
 use super::workspace::Workspace;
 use crate::judge::{
     Conclusion, Fact, Judgement, Options, PlainBuild, Question, Reason, Run, Runs, certainty,
@@ -50,10 +52,11 @@ pub fn report(
     rates(&mut report, &basis);
     let failing = basis.failing();
     failures(&mut report, &failing, &basis);
-    schedules(&mut report, &failing, &basis);
+    let delayed = delayed_run(&basis);
+    schedules(&mut report, &failing, delayed.clone(), &basis);
     general_notes(&mut report, &basis);
     let reproduced = conclusion::write(&mut report, &basis);
-    if let Some(found) = &report.interleaving {
+    if let Some(found) = &delayed {
         interleaving::name_lines(&mut report.culprits, found, workspace);
     }
     if report.reason.is_some() {
@@ -168,19 +171,36 @@ fn output(report: &mut TestReport, failing: &[(&RunSpec, &Run)], basis: &Basis<'
 }
 
 /// Records how the threads were scheduled, and what a thread did between two operations of another.
-fn schedules(report: &mut TestReport, failing: &[(&RunSpec, &Run)], basis: &Basis<'_>) {
+/// `delayed` is the interleaving of the run with the culprits' delays. If the test deadlocks in
+/// canonical order, that run passes, and the clean run is shown instead.
+fn schedules(
+    report: &mut TestReport,
+    failing: &[(&RunSpec, &Run)],
+    delayed: Option<InterleavingReport>,
+    basis: &Basis<'_>,
+) {
     let Basis { evidence, workspace, .. } = *basis;
     report.scheduled = scheduled::report(evidence, failing, basis.conclusion(), workspace);
-    let Some(Conclusion::Dependent(dependence)) = basis.conclusion() else { return };
-    if let Some((group, schedule, trace)) = scheduled::traced(dependence) {
-        let failure = group.failure.as_ref();
-        let place = failure.and_then(|failure| Some((failure.file.as_deref()?, failure.line?)));
-        let end = match schedule.end {
-            Some(_) => interleaving::TraceEnd::Waiting,
-            None => interleaving::TraceEnd::Failed(place),
-        };
-        report.interleaving = interleaving::report(trace, end, workspace);
-    }
+    let fails_clean = matches!(basis.conclusion(),
+        Some(Conclusion::Dependent(dependence)) if !dependence.passes_clean);
+    let shown = scheduled::shown(evidence).filter(|(schedule, _)| schedule.end.is_some());
+    report.interleaving = match shown.filter(|_| fails_clean) {
+        Some((_, trace)) => interleaving::of_deadlock(trace, workspace),
+        None => delayed,
+    };
+}
+
+/// Returns the interleaving of the run with only the culprits' delays, if it was traced.
+fn delayed_run(basis: &Basis<'_>) -> Option<InterleavingReport> {
+    let Some(Conclusion::Dependent(dependence)) = basis.conclusion() else { return None };
+    let (group, schedule, trace) = scheduled::traced(dependence)?;
+    let failure = group.failure.as_ref();
+    let place = failure.and_then(|failure| Some((failure.file.as_deref()?, failure.line?)));
+    let end = match schedule.end {
+        Some(_) => interleaving::TraceEnd::Waiting,
+        None => interleaving::TraceEnd::Failed(place),
+    };
+    interleaving::report(trace, end, basis.workspace)
 }
 
 /// Adds the notes that do not depend on the conclusion.

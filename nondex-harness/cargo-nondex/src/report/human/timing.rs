@@ -77,7 +77,9 @@ pub(super) fn what_in(test: &TestReport, culprit: &Culprit) -> Option<String> {
     let here =
         if interleaving::has_place(test, culprit) { "here" } else { "somewhere in this test" };
     let place = interleaving::stopped(test, culprit).unwrap_or(here);
-    Some(of(culprit, &interleaving::named(test, thread), place))
+    let what = of(culprit, &interleaving::named(test, thread), place);
+    // Without its mention, the delay that makes the test pass looks like the cause of the failure.
+    Some(if test.fails_in_canonical_order() { format!("the test passes if {what}") } else { what })
 }
 
 /// Describes which part of a delay, or of an old time, decides.

@@ -1,4 +1,5 @@
-//! The operations of the threads in a failing run, step by step, with a lane for each thread.
+//! The operations of the threads in a failing run, step by step, with a lane for each thread. If a
+//! test fails in canonical order without a deadlock, the run is the one that a delay makes pass.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +11,7 @@ use crate::report::thread::describe;
 /// Maximum width of a lane, in characters.
 const WIDEST: usize = 44;
 
-/// The operations of the threads until the test fails.
+/// The operations of the threads until the test fails or, with a delay, passes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Walkthrough {
     /// Names of the threads, one for each lane.
@@ -54,7 +55,12 @@ impl Walkthrough {
             conflict: conflict(found, at),
             skipped: step.skipped,
         });
+        // With its culprits' delays, a test that fails in canonical order passes.
+        let passes = found.failed.is_none()
+            && found.steps.iter().any(|step| step.delay_ns.is_some())
+            && test.fails_in_canonical_order();
         let end = match &found.failed {
+            _ if passes => "the test passes".to_owned(),
             _ if is_deadlock(test) => "no thread can continue".to_owned(),
             Some(Line { file, line }) => format!("the test fails at {file}:{line}"),
             None => "the test fails".to_owned(),
@@ -75,11 +81,11 @@ impl Walkthrough {
     /// Returns the condition under which the steps occur.
     pub fn title(&self) -> String {
         let files = self.files();
+        let is_delayed = self.steps.iter().any(|step| step.is_delay);
+        let when = if is_delayed { "when nothing else is delayed" } else { "in canonical order" };
         match files.first() {
-            Some(file) if files.len() == 1 => {
-                format!("of the lines of {file}, when nothing else is delayed")
-            }
-            _ => "when nothing else is delayed".to_owned(),
+            Some(file) if files.len() == 1 => format!("of the lines of {file}, {when}"),
+            _ => when.to_owned(),
         }
     }
 

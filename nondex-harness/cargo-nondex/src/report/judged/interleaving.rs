@@ -69,13 +69,7 @@ pub(super) fn report(
         }
     }
     match end {
-        TraceEnd::Waiting => {
-            let lanes = 0..trace.threads.len();
-            shown.extend(lanes.filter_map(|thread| {
-                let last = steps.iter().rposition(|step| step.thread == thread)?;
-                steps[last].waits.then_some(last)
-            }));
-        }
+        TraceEnd::Waiting => shown.extend(last_waits(trace, &steps)),
         TraceEnd::Failed(place) => {
             let is_there = |step: &ThreadStep| {
                 let own = step.place.as_ref();
@@ -95,6 +89,27 @@ pub(super) fn report(
         found.failed = Some(Line { file, line });
     }
     Some(found)
+}
+
+/// Reports how a run without delays came to its deadlock: the waits, and the last steps before them
+/// that use the same objects. Returns `None` if no wait is known.
+pub(super) fn of_deadlock(trace: &Trace, workspace: &Workspace) -> Option<InterleavingReport> {
+    let steps = steps(trace, workspace);
+    let waits: BTreeSet<usize> = last_waits(trace, &steps).collect();
+    let mut shown = waits.clone();
+    for object in waits.iter().flat_map(|&at| steps[at].objects.keys()) {
+        let uses = (0..steps.len()).rev().filter(|&at| steps[at].touches(*object));
+        shown.extend(uses.take(MEANWHILE));
+    }
+    (!shown.is_empty()).then(|| shown_of(trace, &steps, &shown, &[]))
+}
+
+/// Returns the last step of each thread that waits there.
+fn last_waits(trace: &Trace, steps: &[ThreadStep]) -> impl Iterator<Item = usize> {
+    (0..trace.threads.len()).filter_map(|thread| {
+        let last = steps.iter().rposition(|step| step.thread == thread)?;
+        steps[last].waits.then_some(last)
+    })
 }
 
 /// Gives each culprit inside a dependency a line of the user's code: where its thread uses the

@@ -1,11 +1,12 @@
-//! The order of thread operations in a failing run.
+//! The order of thread operations in a run that shows what decides.
 
 use nondex_core::protocol::scheduling::DELAYED;
 use serde::{Deserialize, Serialize};
 
 use super::Line;
 
-/// Operations that matter in a run with only the culprits' delays, in order.
+/// Operations that matter in a run with only the culprits' delays, in order. If the test deadlocks
+/// in canonical order, those of a clean run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InterleavingReport {
     /// Threads.

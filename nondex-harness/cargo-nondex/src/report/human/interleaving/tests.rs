@@ -90,6 +90,30 @@ fn a_thread_that_begins_late_and_is_stopped_once_more_is_told_of_each_place_what
 }
 
 #[test]
+fn a_walk_with_the_delay_that_a_test_needs_to_pass_ends_with_the_pass() {
+    let mut test = TestReport::new("shop", "shop", "waits");
+    let mut found = InterleavingReport {
+        threads: vec![LaneReport { thread: "0.1".to_owned(), name: None }],
+        steps: vec![step("wait", Some(9), Some(500)), step("wait", Some(9), None)],
+        conflicts: Vec::new(),
+        failed: None,
+    };
+    test.interleaving = Some(found.clone());
+    let end = |test: &TestReport| Walkthrough::of(test).unwrap().end;
+    let label = |test: &TestReport| super::super::timing::what_in(test, &delayed(9, 500)).unwrap();
+    assert_eq!(end(&test), "the test fails");
+    assert!(!label(&test).contains("passes"), "{}", label(&test));
+    test.failures.push(FailureReport::clean(Outcome::Failed));
+    assert_eq!(end(&test), "the test passes");
+    assert!(label(&test).starts_with("the test passes if "), "{}", label(&test));
+    // The clean run has no delay.
+    found.steps.remove(0);
+    test.interleaving = Some(found);
+    assert_eq!(end(&test), "the test fails");
+    assert!(Walkthrough::of(&test).unwrap().title().ends_with("in canonical order"));
+}
+
+#[test]
 fn a_thread_that_is_held_back_in_a_dependency_is_not_said_to_begin_there() {
     let mut test = TestReport::new("shop", "shop", "waits");
     test.interleaving = Some(InterleavingReport {

@@ -19,7 +19,7 @@ fn trace(deadlocks: bool) -> Trace {
         addresses: Vec::new(),
         frames: vec![
             frame(function, "library/std/src/sync.rs", 1),
-            frame("app::test", "app-1.0.0/src/lib.rs", line),
+            frame("app::test", "src/lib.rs", line),
         ],
     };
     let operation = |thread, stack, operation: &str| TracedOperation {
@@ -29,7 +29,7 @@ fn trace(deadlocks: bool) -> Trace {
         stack,
         ..TracedOperation::default()
     };
-    let notifies = operation(0, 0, "futex wake");
+    let notifies = TracedOperation { writes: true, ..operation(0, 0, "futex wake") };
     let waits = operation(1, 1, WAITS);
     // A passing run ends with the release of what the threads share, at the join.
     let releases = TracedOperation { writes: true, ..operation(0, 2, "fetch_sub") };
@@ -68,9 +68,17 @@ fn deadlocks(spec: &RunSpec) -> Run {
 
 #[test]
 fn a_deadlock_in_canonical_order_is_explained_by_the_run_that_deadlocks() {
-    let report = judged(deadlocks);
+    let (conclusion, evidence) = simulate(&options(), deadlocks);
+    let mut runs = Runs::new(true, false);
+    runs.together = evidence;
+    let workspace = Workspace::new(env!("CARGO_MANIFEST_DIR").into());
+    let judgement = Judgement::together(conclusion);
+    let report = report(&suite(), &case("t"), &options(), &workspace, &runs, Some(&judgement));
     assert_eq!(report.verdict, Verdict::NonDeterministic, "{report:#?}");
     let waits = report.scheduled.expect("it was scheduled").waits;
     let cause = waits[0].cause.as_ref().expect("it is known");
     assert_eq!((cause.kind, cause.line), (WaitCauseKind::Notified, Some(14)));
+    let steps = report.interleaving.expect("it is known").steps;
+    let shown: Vec<_> = steps.iter().map(|step| (step.line, step.waits, step.delay_ns)).collect();
+    assert_eq!(shown, [(Some(14), false, None), (Some(12), true, None)], "{steps:#?}");
 }
