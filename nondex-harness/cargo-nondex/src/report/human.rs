@@ -14,6 +14,7 @@ mod entry;
 mod finding;
 mod fixes;
 mod interleaving;
+mod needed;
 mod order;
 mod outcomes;
 mod sources;

@@ -16,6 +16,7 @@ use self::headline::headline;
 use super::count::ids;
 use super::diagnostic::{Diagnostic, Severity};
 use super::finding::{close, failures, output, rates};
+use super::needed::needed;
 use super::walk::Walkthrough;
 use super::wording::{is_elsewhere, what};
 use super::{View, fixes, interleaving, short, timing};
@@ -110,7 +111,7 @@ impl<'r> Cause<'r> {
             Some((file, line, _)) if line > 0 => format!(" at {file}:{line}"),
             _ => String::new(),
         };
-        diagnostic.note("advice", &format!("{}{place}: `-v` shows it", timing::needed(test)));
+        diagnostic.note("advice", &format!("{}{place}: `-v` shows it", needed(test)));
         diagnostic
     }
 

@@ -8,6 +8,7 @@ use nondex_core::{Level, Outcome};
 use super::diagnostic::{Diagnostic, Location, Severity};
 use super::entry::Entry;
 use super::interleaving::is_deadlock;
+use super::needed::needed;
 use super::{View, state, timing};
 use crate::judge::Circumstance;
 use crate::report::listing::{self, cut};
@@ -198,10 +199,7 @@ fn schedules(test: &TestReport) -> Option<String> {
     let rates = test.failure_rate.iter();
     let tried: Vec<String> =
         rates.map(|(level, [failed, runs])| format!("{level} {failed} of {runs}")).collect();
-    (!tried.is_empty()).then(|| {
-        let needed = timing::needed(test);
-        format!("{} schedules tried; {needed}", tried.join(", "))
-    })
+    (!tried.is_empty()).then(|| format!("{} schedules tried; {}", tried.join(", "), needed(test)))
 }
 
 /// Formats the message that failing runs share, with their specs and place.

@@ -8,9 +8,7 @@ use super::delay::{MOMENT, time};
 use super::diagnostic::Diagnostic;
 use super::interleaving;
 use crate::judge::is_of_timing;
-use crate::report::schema::{
-    Culprit, NeededDelays, TestReport, Timing, WaitCause, WaitCauseKind, WaitReport,
-};
+use crate::report::schema::{Culprit, TestReport, Timing, WaitCause, WaitCauseKind, WaitReport};
 use crate::report::thread::describe;
 use crate::report::workspace::is_dependency;
 
@@ -110,36 +108,6 @@ fn of(culprit: &Culprit, subject: &str, place: &str) -> String {
             format!("{subject} is delayed {place}{or_longer}")
         }
         (..) => format!("{subject} is stopped {place} while other threads run"),
-    }
-}
-
-/// Describes what a schedule needs to make the test fail or, if the test fails in canonical order,
-/// to make it pass.
-pub(super) fn needed(test: &TestReport) -> String {
-    let (needs, may_need) = if test.fails_in_canonical_order() {
-        ("passes with", "may pass with")
-    } else {
-        ("needs", "may need")
-    };
-    if let Some(NeededDelays { longest, delays, threads }) = test.needed_delays() {
-        let longest = time(longest);
-        return match (delays, threads) {
-            (1, _) => format!("{needs} a delay of {longest}"),
-            (_, 1) => format!("{needs} {delays} delays of {longest} in total"),
-            _ => format!("{needs} delays of {threads} threads, one of them by {longest}"),
-        };
-    }
-    let has = |kind| test.culprits.iter().any(|culprit| culprit.kind == kind);
-    if test.depends_on_clocks() {
-        format!("{needs} a clock that shows an old time")
-    } else if test.culprits.is_empty() || !test.has_one_kind_of_culprits() {
-        format!("{may_need} an injected delay")
-    } else if has(Kind::Spurious) {
-        format!("{needs} a spurious wakeup")
-    } else if has(Kind::Permute) {
-        format!("{needs} another waiting thread to be woken")
-    } else {
-        format!("{needs} an injected delay")
     }
 }
 
@@ -358,9 +326,7 @@ fn because(test: &TestReport, thread: &str, cause: &WaitCause) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::FailureReport;
     use crate::report::human::interleaving::tests::delayed;
-    use nondex_core::Outcome;
 
     #[test]
     fn of_suspects_of_several_kinds_no_single_one_is_said_and_no_help_is_given() {
@@ -376,22 +342,6 @@ mod tests {
         };
         assert_eq!(said(true), ("when its threads run".to_owned(), 1));
         assert_eq!(said(false), ("when its threads run or wake".to_owned(), 0));
-    }
-
-    #[test]
-    fn delays_of_one_thread_add_up_and_of_several_the_longest_is_shown() {
-        let mut test = TestReport::new("shop", "shop", "waits");
-        test.reason = Some(Timing::Race);
-        test.culprits = vec![delayed(3, 3_000_000)];
-        assert_eq!(needed(&test), "needs a delay of 3 ms");
-        test.culprits.push(delayed(4, 2_000_000));
-        assert_eq!(needed(&test), "needs 2 delays of 5 ms in total");
-        let mut of_another = delayed(5, 4_000_000);
-        of_another.call.as_mut().unwrap().thread = "0.2".to_owned();
-        test.culprits.push(of_another);
-        assert_eq!(needed(&test), "needs delays of 2 threads, one of them by 5 ms");
-        test.culprits[0].number = None;
-        assert_eq!(needed(&test), "needs an injected delay");
     }
 
     #[test]
@@ -419,17 +369,6 @@ mod tests {
         assert_eq!(lines(&[8_000, 502_000_000, 2_000]), Some(2));
         assert_eq!(lines(&[8_000, 9_000]), Some(1));
         assert_eq!(lines(&[]), None);
-    }
-
-    #[test]
-    fn a_test_that_fails_without_a_delay_does_not_need_one() {
-        let mut test = TestReport::new("shop", "shop", "waits");
-        test.reason = Some(Timing::Race);
-        test.culprits = vec![delayed(3, 3_000_000)];
-        test.failures = vec![FailureReport::new(Outcome::Failed, None)];
-        assert_eq!(needed(&test), "passes with a delay of 3 ms");
-        test.culprits.clear();
-        assert_eq!(needed(&test), "may pass with an injected delay");
     }
 
     #[test]

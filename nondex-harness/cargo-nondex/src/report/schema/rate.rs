@@ -51,6 +51,12 @@ impl TestReport {
         if self.reason.is_none() || self.depends_on_clocks() {
             return None;
         }
+        self.delays()
+    }
+
+    /// Returns the delays among the culprits, which may include orders and values. Returns `None`
+    /// if there is no delay, or if the length of one is unknown.
+    pub fn delays(&self) -> Option<NeededDelays> {
         let mut delayed: BTreeMap<Option<&str>, u64> = BTreeMap::new();
         let mut delays = 0;
         for one in &self.culprits {
