@@ -307,7 +307,7 @@ mod tests {
     use crate::report::human::interleaving::tests::suspect;
     use crate::report::human::{Sources, render, render_test};
     use crate::report::schema::tests::report;
-    use crate::report::schema::{Scheduled, Timing, Verdict, WaitReport};
+    use crate::report::schema::{Scheduled, Timing, Verdict, WaitCause, WaitCauseKind, WaitReport};
 
     fn no_sources() -> Sources {
         Sources::new(Utf8Path::new("/nonexistent"), None)
@@ -346,6 +346,42 @@ mod tests {
                 assert!(!text.contains(word), "{word}: {text}");
             }
         }
+    }
+
+    #[test]
+    fn a_thread_that_a_notification_passed_over_is_marked_before_those_that_join_it() {
+        let wait = |thread: &str, line, cause: Option<WaitCauseKind>| WaitReport {
+            thread: thread.to_owned(),
+            operation: "Condvar::wait".to_owned(),
+            file: Some("src/lib.rs".to_owned()),
+            line: Some(line),
+            cause: cause.map(|kind| WaitCause {
+                kind,
+                thread: "0".to_owned(),
+                what: "Condvar::notify_one".to_owned(),
+                file: Some("src/lib.rs".to_owned()),
+                line: Some(19),
+            }),
+            ..WaitReport::default()
+        };
+        let test = TestReport {
+            verdict: Verdict::NonDeterministic,
+            reason: Some(Timing::Race),
+            weakest_level: Some(Level::Std),
+            scheduled: Some(Scheduled {
+                end: Some("deadlock".to_owned()),
+                waits: vec![
+                    wait("0", 20, Some(WaitCauseKind::Runs)),
+                    wait("0.0", 10, None),
+                    wait("0.1", 14, Some(WaitCauseKind::Another)),
+                ],
+                ..Scheduled::default()
+            }),
+            ..TestReport::new("shop", "shop", "hands_over")
+        };
+        let text = strip_str(&render_test(&test, false, &View::brief(&no_sources()))).to_string();
+        let part = "and the notification of the test's own thread at src/lib.rs:19 woke another";
+        assert!(text.contains(part), "{text}");
     }
 
     #[test]

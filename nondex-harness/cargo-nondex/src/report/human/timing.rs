@@ -215,12 +215,19 @@ fn last_waits(test: &TestReport) -> impl Iterator<Item = &WaitReport> {
     ended.flat_map(|scheduled| &scheduled.waits)
 }
 
+/// Returns whether a notification woke another thread instead of this one.
+fn is_passed_over(wait: &WaitReport) -> bool {
+    wait.cause.as_ref().is_some_and(|cause| cause.kind == WaitCauseKind::Another)
+}
+
 /// Marks the lines at which threads were when the scheduler ended the process, each with what the
 /// thread waits for. Lines of dependencies come last. Returns whether there are any.
 pub(super) fn mark_waits(diagnostic: &mut Diagnostic<'_>, test: &TestReport) -> bool {
     let placed = last_waits(test).filter_map(|wait| Some((wait, place_of_wait(wait)?)));
     let mut placed: Vec<_> = placed.collect();
-    placed.sort_by_key(|(_, (file, _))| is_dependency(file));
+    // A brief finding has room for few lines. The wait of a thread that was passed over explains
+    // more than that of the thread which joins it.
+    placed.sort_by_key(|(wait, (file, _))| (is_dependency(file), !is_passed_over(wait)));
     for &(wait, (file, line)) in &placed {
         let subject = interleaving::named(test, &wait.thread);
         let why = wait.cause.as_ref().map(|cause| because(test, &wait.thread, cause));
