@@ -6,7 +6,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use nondex_core::{Level, Outcome, RunSpec};
+use nondex_core::{Level, Outcome, RunSpec, TestStart};
 
 use crate::compile::{Harness, compile, compile_threads, fixture};
 use crate::threads::{run_as, run_in, specs, tests_of};
@@ -104,7 +104,8 @@ fn wait_for_long(command: &mut Command) -> ExitStatus {
 #[test]
 fn memory_that_the_harness_takes_while_a_test_waits_for_it_is_no_deadlock() {
     let executable = &compile("held.rs", "2024", Harness::Swap);
-    let spec = RunSpec::clean("memory_is_waited_for_that_the_harness_takes");
+    let name = "memory_is_waited_for_that_the_harness_takes";
+    let spec = RunSpec { start: TestStart::Thread, ..RunSpec::clean(name) };
     for _ in 0..5 {
         let (events, record) = run_as(executable, &spec, wait_for_long);
         assert_eq!(record.outcome, Outcome::Exited(0), "{events}");
