@@ -23,9 +23,14 @@ use crate::own;
 /// Maximum number of frames that identify a caller.
 pub(crate) const DEPTH: usize = 48;
 
+/// Size in bytes of the largest frame of a stack that is compared with others. A larger distance may
+/// lead from the stack of a coroutine to another one, which another coroutine has elsewhere.
+const LARGEST_FRAME: usize = 16 << 10;
+
 /// Names of stacks, sorted by hash.
 static NAMES: ForkLock<hidden::Vec<(u64, &'static str)>> = ForkLock::new(hidden::vec);
 
+/// Stacks that were walked.
 static WALKED: ForkLock<Walked> = ForkLock::new(Walked::new);
 
 /// Returns the caller of an interposed function, named by its stack. Costs some microseconds if the
@@ -186,9 +191,12 @@ extern "C" fn frame(context: *mut c_void, walk: *mut c_void) -> c_int {
     if !is_first && ip != 0 {
         let place = below.wrapping_sub(size_of::<usize>());
         let address = ptr::with_exposed_provenance::<usize>(place);
-        // SAFETY: the end of the callee's frame, on the stack of this thread.
-        walk.is_plain &= place > walk.base && unsafe { address.read_volatile() } == ip;
-        walk.frames[walk.len] = Frame { address: ip, distance: place.wrapping_sub(walk.base) };
+        let distance = place.wrapping_sub(walk.base);
+        let callee = walk.len.checked_sub(1).map_or(0, |last| walk.frames[last].distance);
+        let is_near = distance.wrapping_sub(callee) <= LARGEST_FRAME;
+        // SAFETY: the end of the callee's frame, which the unwinder has read.
+        walk.is_plain &= is_near && unsafe { address.read_volatile() } == ip;
+        walk.frames[walk.len] = Frame { address: ip, distance };
         walk.len += 1;
     }
     if walk.left == 0 { END_OF_STACK } else { NO_REASON }
