@@ -53,7 +53,7 @@ pub struct Evidence {
 pub enum JointRuns {
     /// Two of them differ.
     Vary,
-    /// All are those of the first clean run.
+    /// All are that of the first run alone.
     Agree {
         /// Number of outcomes.
         runs: usize,

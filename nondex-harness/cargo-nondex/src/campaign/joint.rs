@@ -61,7 +61,7 @@ struct Group<'c> {
 struct Member {
     /// Index of the test.
     test: usize,
-    /// Whether its first clean run passed.
+    /// Whether its first run passed.
     passes: bool,
 }
 
@@ -142,13 +142,13 @@ impl Campaign<'_> {
         let options = &self.options[*last];
         let spec = options.natural_spec(&self.tests[*last].1.name);
         let seeds = &options.address_seeds;
-        let [least, most] = PROCESSES;
-        // One test, or each of very many, is tried less often.
-        let few = most.min(least + members.len() - 1).min(least.max(TESTS / members.len()));
         let (few, mut processes, mut may_draw) = if group.is_timed {
             // Each has one natural run alone.
             (0, ENOUGH - 1, false)
         } else {
+            let [least, most] = PROCESSES;
+            // One test, or each of very many, is tried less often.
+            let few = most.min(least + members.len() - 1).min(least.max(TESTS / members.len()));
             (few, few, !seeds.is_empty())
         };
         let mut outcomes = vec![Vec::new(); members.len()];
@@ -185,8 +185,8 @@ impl Campaign<'_> {
     }
 }
 
-/// Returns what these outcomes show about a test whose first clean run `passes` or not. A hasher in
-/// one of the tests of the process `may_draw` from an address.
+/// Returns what these outcomes show about a test whose first run `passes` or not. A hasher in one of
+/// the tests of the process `may_draw` from an address.
 fn found(passes: bool, outcomes: &[bool], may_draw: bool) -> JointRuns {
     let agreeing = outcomes.iter().filter(|outcome| **outcome == passes).count();
     match outcomes.len() - agreeing {
