@@ -23,8 +23,8 @@ use crate::own;
 /// Maximum number of frames that identify a caller.
 pub(crate) const DEPTH: usize = 48;
 
-/// Size in bytes of the largest frame of a stack that is compared with others. A larger distance may
-/// lead from the stack of a coroutine to another one, which another coroutine has elsewhere.
+/// Size in bytes of the largest frame of a stack that is compared with others. A larger distance
+/// may lead from the stack of a coroutine to another one, which another coroutine has elsewhere.
 const LARGEST_FRAME: usize = 16 << 10;
 
 /// Names of stacks, sorted by hash.

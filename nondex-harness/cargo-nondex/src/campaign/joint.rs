@@ -185,8 +185,8 @@ impl Campaign<'_> {
     }
 }
 
-/// Returns what these outcomes show about a test whose first run `passes` or not. A hasher in one of
-/// the tests of the process `may_draw` from an address.
+/// Returns what these outcomes show about a test whose first run `passes` or not. A hasher in one
+/// of the tests of the process `may_draw` from an address.
 fn found(passes: bool, outcomes: &[bool], may_draw: bool) -> JointRuns {
     let agreeing = outcomes.iter().filter(|outcome| **outcome == passes).count();
     match outcomes.len() - agreeing {
