@@ -84,7 +84,7 @@ fn a_run_is_the_data_that_the_book_shows(example: &Fixture) {
     let exited = Outcome::Exited(output.status.code().unwrap());
     let record = RunRecord::fold(&spec, events, exited);
     let record = serde_json::to_string(&record).unwrap();
-    expect_block(&page, "{\"protocol\":2,\"algorithm\"", &record);
+    expect_block(&page, "{\"protocol\":3,\"algorithm\"", &record);
 }
 
 /// Returns the test executable of a target, as the driver built it.

@@ -19,7 +19,7 @@ use super::schedule::Schedule;
 use super::site::Site;
 
 /// Version of [`RunSpec`] and [`RunRecord`](crate::RunRecord). A runtime rejects any other version.
-pub const PROTOCOL: u32 = 2;
+pub const PROTOCOL: u32 = 3;
 
 /// Version of the algorithm that turns a seed into choices. A seed reproduces a run only within one
 /// version.

@@ -73,7 +73,7 @@ proptest! {
 #[test]
 fn a_spec_of_another_protocol_or_with_an_unknown_field_is_refused_by_name() {
     let text = RunSpec::clean("t").to_json();
-    let newer = text.replace("\"protocol\":2", "\"protocol\":9");
+    let newer = text.replace("\"protocol\":3", "\"protocol\":9");
     assert_eq!(
         RunSpec::from_json(&newer).unwrap_err(),
         "the run spec has protocol 9, this runtime speaks 2"
@@ -106,14 +106,14 @@ fn escapes_and_surrogates_are_read_and_halves_of_them_refused() {
 fn the_names_of_the_protocol_are_these() {
     let site = r#"{"api":"a","family":"hash_map","file":"f","line":1,"column":2}"#;
     let spec = concat!(
-        r#"{"protocol":2,"test":"t","choices":{"drawn":{"level":"EQ","seed":3,"#,
+        r#"{"protocol":3,"test":"t","choices":{"drawn":{"level":"EQ","seed":3,"#,
         r#""schedule":"random","selection":{"only":[{"site":$site,"calls":"#,
         r#"{"thread":"0","from":1,"to":2}}]},"given":[{"site":$site,"#,
         r#""thread":"0","ordinal":0,"choice":{"steps":4}},{"site":$site,"#,
         r#""thread":"0","ordinal":1,"choice":{"ranks":[1,0]}}]}},"#,
         r#""models_off":["m"],"record":"r","trace":[$site],"#,
         r#""network":{"block":["h"]},"preload":"p","#,
-        r#""observe":[{"operation":"bind","error":"EACCES"}],"process":true}"#,
+        r#""observe":[{"operation":"bind","error":"EACCES"}],"start":"process"}"#,
     )
     .replace("$site", site);
     assert_eq!(RunSpec::from_json(&spec).unwrap().to_json(), spec);
@@ -130,13 +130,13 @@ fn the_names_of_the_protocol_are_these() {
         ),
     ] {
         let spec =
-            format!(r#"{{"protocol":2,"test":"t","execution":{execution},"choices":"canonical"}}"#);
+            format!(r#"{{"protocol":3,"test":"t","execution":{execution},"choices":"canonical"}}"#);
         assert_eq!(RunSpec::from_json(&spec).unwrap().to_json(), spec);
     }
 
     let frame = r#"{"function":"f","file":"g","line":1}"#;
     let record = concat!(
-        r#"{"protocol":2,"algorithm":1,"test":"t","outcome":{"exited":-3},"#,
+        r#"{"protocol":3,"algorithm":1,"test":"t","outcome":{"exited":-3},"#,
         r#""failure":{"message":"m","file":"f","line":1},"#,
         r#""points":[{"site":$site,"thread":"0","count":1,"max_len":2,"#,
         r#""stack":[$frame]}],"choices":[{"p":1,"o":2,"n":3,"a":4},{"p":1,"#,

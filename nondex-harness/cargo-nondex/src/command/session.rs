@@ -147,6 +147,9 @@ impl Session<'_> {
         report: &mut Report,
         is_wanted: impl Fn(&TestReport) -> bool,
     ) {
+        if !report.tests.iter().any(|test| test.verdict == Verdict::Broken && is_wanted(test)) {
+            return;
+        }
         let display = self.display(self.in_order, Stage::Orders);
         let how = (self.plain as &dyn Builder, self.options, self.stop);
         comparison::compare_broken(report, self.in_order, how, is_wanted, |tests| {
