@@ -76,7 +76,7 @@ fn a_spec_of_another_protocol_or_with_an_unknown_field_is_refused_by_name() {
     let newer = text.replace("\"protocol\":3", "\"protocol\":9");
     assert_eq!(
         RunSpec::from_json(&newer).unwrap_err(),
-        "the run spec has protocol 9, this runtime speaks 2"
+        "the run spec has protocol 9, this runtime speaks 3"
     );
     let unknown = text.replace("\"choices\"", "\"choise\":1,\"choices\"");
     assert!(RunSpec::from_json(&unknown).unwrap_err().contains("unknown field `choise`"));
