@@ -24,7 +24,7 @@ use crate::own;
 pub(crate) const DEPTH: usize = 48;
 
 /// Size in bytes of the largest frame of a stack that is compared with others. A larger distance
-/// may lead from the stack of a coroutine to another one, which another coroutine has elsewhere.
+/// may lead from the stack of a coroutine to another one. For the next coroutine, it differs.
 const LARGEST_FRAME: usize = 16 << 10;
 
 /// Names of stacks, sorted by hash.

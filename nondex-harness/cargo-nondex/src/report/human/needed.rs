@@ -19,7 +19,7 @@ pub(super) fn needed(test: &TestReport) -> String {
     let others: Vec<&Culprit> = test.culprits.iter().filter(|one| !timing::is_of(one)).collect();
     if is_known && !others.is_empty() {
         let depends = if test.has_confirmed_culprits() { "depends on" } else { "may depend on" };
-        // A delay may be a cause of its own, so this does not state that all are needed together.
+        // A delay may be a separate cause, so this does not state that all are needed together.
         let all =
             calls(&others).into_iter().chain(of_timing(test, "which waiting thread is woken"));
         return format!("{depends} {}", list(&all.collect::<Vec<_>>()));
