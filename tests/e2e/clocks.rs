@@ -19,7 +19,7 @@ fn each_test_that_relies_on_a_clock_is_found_at_the_level_of_its_name_and_no_oth
     output.expect(ExitCode::Found);
     let report = output.report();
     let counters = if cfg!(target_arch = "x86_64") { 3 } else { 0 };
-    assert_eq!(report.tests.len(), 28 + counters);
+    assert_eq!(report.tests.len(), 34 + counters);
     for found in &report.tests {
         if found.name.starts_with("today") {
             // Nearly every plain run of such a test fails. Here two readings are more than a

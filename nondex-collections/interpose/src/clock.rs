@@ -1,14 +1,14 @@
 //! Clocks and sleeping: virtual time in a scheduled thread, real time in any other. Both are
 //! recorded as sources that no choice controls completely.
 
-use ::std::ffi::c_int;
+use ::std::ffi::{c_int, c_uint};
 
 use nondex_core::context::note_source;
 use nondex_core::{Model, Source, model};
 
 use super::{own, schedule};
-use crate::libc;
 use crate::table::clocks;
+use crate::{libc, set_errno};
 
 /// Number of nanoseconds in a second.
 pub(crate) const SECOND: u64 = 1_000_000_000;
@@ -70,13 +70,16 @@ fn virtual_time(clock: libc::clockid_t, by: &'static Model) -> Option<u64> {
     shown_as.map(|clock| schedule::read_clock(clock, by))
 }
 
-/// Sleeps until a virtual time if this thread is scheduled, and returns whether it is.
-fn sleeps_until(time: impl FnOnce() -> u64) -> bool {
-    let is_scheduled = schedule::is_scheduled();
-    if is_scheduled {
-        schedule::sleep(time());
-    }
-    is_scheduled
+/// Sleeps until a virtual time if this thread is scheduled; `None` if it is not. Returns the time
+/// that was left when a signal ended the sleep; 0 otherwise.
+fn sleep_until(time: impl FnOnce() -> u64) -> Option<u64> {
+    schedule::is_scheduled().then(|| schedule::sleep(time()))
+}
+
+/// Sleeps for a number of nanoseconds as [`sleep_until`] does, if the thread is scheduled.
+fn sleep_in_schedule(length: u64) -> Option<u64> {
+    note(Source::Sleep);
+    sleep_until(|| schedule::now().saturating_add(length))
 }
 
 /// Converts a time into nanoseconds; `None` for an invalid time.
@@ -163,34 +166,75 @@ pub(crate) unsafe fn seconds(place: *mut i64, next: impl FnOnce() -> i64) -> i64
     seconds
 }
 
-/// Sleeps for a number of nanoseconds in virtual time, if this thread is scheduled.
-pub(crate) fn sleep<R: Default>(length: u64, next: impl FnOnce() -> R) -> R {
-    note(Source::Sleep);
-    let is_over = sleeps_until(|| schedule::now().saturating_add(length));
-    if is_over { R::default() } else { next() }
+/// Sleeps for a number of microseconds, in virtual time if this thread is scheduled.
+pub(crate) fn sleep_micros(micros: c_uint, next: impl FnOnce() -> c_int) -> c_int {
+    match sleep_in_schedule(u64::from(micros) * 1_000) {
+        None => next(),
+        Some(0) => 0,
+        Some(_) => interrupted(),
+    }
 }
 
-/// Sleeps as [`sleep`] does, unless the time is invalid.
+/// Sleeps for a number of seconds, in virtual time if this thread is scheduled. Returns the seconds
+/// that were left when a signal ended the sleep.
+pub(crate) fn sleep_seconds(seconds: c_uint, next: impl FnOnce() -> c_uint) -> c_uint {
+    match sleep_in_schedule(u64::from(seconds) * SECOND) {
+        None => next(),
+        Some(left) => left.div_ceil(SECOND) as c_uint,
+    }
+}
+
+/// Returns what a call returns that a signal has ended.
+fn interrupted() -> c_int {
+    set_errno(libc::EINTR);
+    -1
+}
+
+/// Sleeps for a time, in virtual time if this thread is scheduled, unless the time is invalid. The
+/// time that is left after a signal is written to `rest`.
 ///
 /// # Safety
-/// `time` must be null or valid.
-pub(crate) unsafe fn sleep_for(time: *const libc::timespec, next: impl FnOnce() -> c_int) -> c_int {
+/// `time` must be null or valid, `rest` null or valid for writes.
+pub(crate) unsafe fn sleep_for(
+    time: *const libc::timespec,
+    rest: *mut libc::timespec,
+    next: impl FnOnce() -> c_int,
+) -> c_int {
     // SAFETY: as the caller promises.
-    match unsafe { nanoseconds(time) } {
-        Some(length) => sleep(length, next),
-        None => noted(Source::Sleep, next),
+    let Some(length) = (unsafe { nanoseconds(time) }) else { return noted(Source::Sleep, next) };
+    match sleep_in_schedule(length) {
+        None => next(),
+        Some(0) => 0,
+        Some(left) => {
+            // SAFETY: as the caller promises.
+            unsafe { put_rest(rest, left) };
+            interrupted()
+        }
+    }
+}
+
+/// Writes the rest of an interrupted sleep.
+///
+/// # Safety
+/// `rest` must be null or valid for writes.
+unsafe fn put_rest(rest: *mut libc::timespec, left: u64) {
+    // SAFETY: as the caller promises.
+    if let Some(rest) = unsafe { rest.as_mut() } {
+        put(rest, left);
     }
 }
 
 /// Sleeps for a time, or until a time of a clock, as the flags of `clock_nanosleep` state. A
-/// deadline on the monotonic clock is translated for the system.
+/// deadline on the monotonic clock is translated for the system. The time that is left after a
+/// signal is written to `rest`, unless it was a deadline.
 ///
 /// # Safety
-/// `time` must be null or valid.
+/// `time` must be null or valid, `rest` null or valid for writes.
 pub(crate) unsafe fn sleep_on(
     clock: libc::clockid_t,
     flags: c_int,
     time: *const libc::timespec,
+    rest: *mut libc::timespec,
     next: impl FnOnce(*const libc::timespec) -> c_int,
 ) -> c_int {
     /// Flag that makes the time a deadline on the clock, not a duration.
@@ -206,8 +250,16 @@ pub(crate) unsafe fn sleep_on(
                 schedule::now().saturating_add(length)
             }
         };
-        if sleeps_until(until) {
-            return 0;
+        match sleep_until(until) {
+            None => {}
+            Some(0) => return 0,
+            Some(left) => {
+                if !is_absolute {
+                    // SAFETY: as the caller promises.
+                    unsafe { put_rest(rest, left) };
+                }
+                return libc::EINTR;
+            }
         }
     }
     if is_absolute && is_monotonic(clock) && !time.is_null() {

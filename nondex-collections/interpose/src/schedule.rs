@@ -50,6 +50,7 @@ mod reading;
 mod real_time;
 mod recurrence;
 mod shared;
+pub(crate) mod signals;
 mod slept;
 mod stamps;
 mod systematic;
@@ -301,8 +302,9 @@ fn pass_reading(me: Ref) {
 }
 
 /// Blocks this thread until the virtual time `until`, or somewhat later if the seed chooses so.
-pub(crate) fn sleep(until: u64) {
-    let Some(me) = me() else { return };
+/// Returns the time that was left when a signal ended the wait; 0 otherwise.
+pub(crate) fn sleep(until: u64) -> u64 {
+    let Some(me) = me() else { return 0 };
     operation(me, Operation::Sleep);
     let busy = Busy::begin(me);
     let requested = until.max(now());
@@ -315,6 +317,7 @@ pub(crate) fn sleep(until: u64) {
     if woken == Woken::Free {
         kernel::sleep(Duration::from_nanos(until.saturating_sub(now())));
     }
+    if woken == Woken::Signal { requested.saturating_sub(now()) } else { 0 }
 }
 
 /// Blocks this thread until `is_ready` returns true, or until the deadline in virtual time, which

@@ -51,6 +51,8 @@ pub enum Woken {
     Done,
     /// Its deadline has passed.
     Time,
+    /// It has handled a signal that another thread sent to it.
+    Signal,
     /// The scheduler has ended, so the thread must wait for real.
     Free,
 }

@@ -2,7 +2,7 @@
 
 use super::machine::{Machine, bucket};
 use super::operation::Operation;
-use super::thread::{Place, ThreadId, Woken};
+use super::thread::{Place, State, ThreadId, Woken};
 
 /// Result of a wake-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,9 +97,61 @@ impl Machine<'_> {
         woken + done
     }
 
+    /// Wakes a thread that handles a signal, if its wait is for a descriptor, a file's lock or a
+    /// time. Waits that end only with an event go on if the system `restarts` calls after the
+    /// signal. Returns whether the thread was woken.
+    pub fn interrupt(&mut self, id: ThreadId, restarts: bool) -> bool {
+        let thread = &self.threads[id];
+        let ends = match thread.operation {
+            Operation::Poll | Operation::Sleep => true,
+            Operation::Read | Operation::Accept | Operation::Write | Operation::File => {
+                !restarts || thread.timer != 0
+            }
+            _ => false,
+        };
+        let is_woken = thread.state == State::Blocked && ends;
+        if is_woken {
+            self.make_ready(id, Woken::Signal);
+        }
+        is_woken
+    }
+
     /// Makes the running thread give way to a ready one, which the caller then resumes.
     pub fn give_way(&mut self, id: ThreadId, next: ThreadId) {
         self.take_out(next);
         self.make_ready(id, Woken::Done);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scheduler::Lease;
+
+    #[test]
+    fn a_signal_ends_the_waits_that_calls_of_the_system_would_end() {
+        // The operation, whether it has a deadline, and whether calls are restarted.
+        for (operation, is_timed, restarts, ends) in [
+            (Operation::Read, false, false, true),
+            (Operation::Read, false, true, false),
+            (Operation::Read, true, true, true),
+            (Operation::Poll, false, true, true),
+            (Operation::Sleep, true, true, true),
+            (Operation::FutexWait, true, false, false),
+            (Operation::Hold, true, false, false),
+        ] {
+            let lease = Lease::new();
+            let mut machine = Machine::new(&lease);
+            let id = machine.add();
+            machine.run(id);
+            machine.wait_by_polling(id, operation, None);
+            if is_timed {
+                machine.wait_until(id, 1_000, 0);
+            }
+            assert!(!machine.interrupt(id, restarts), "a running thread handles it by itself");
+            machine.block(id);
+            assert_eq!(machine.interrupt(id, restarts), ends, "{operation:?}");
+            assert_eq!(machine.is_none_ready(), !ends);
+        }
     }
 }

@@ -51,12 +51,23 @@ pub(crate) fn file(kind: StateKind, writes: bool, name: *const c_char) {
     }
 }
 
-/// Waits until a descriptor is ready. Returns false when its time limit is over.
-fn wait(operation: Operation, fd: c_int, direction: Direction) -> bool {
+/// Waits until a descriptor is ready. Fails with `EAGAIN` when its time limit is over, and with
+/// `EINTR` after a signal.
+fn wait(operation: Operation, fd: c_int, direction: Direction) -> Result<(), c_int> {
     let deadline = deadline(fd, direction);
     let mut is_ready = || is_ready(fd, direction.events());
     let object = Object::Descriptor(fd, direction == Direction::Out);
-    wait_for(operation, object, deadline, &mut is_ready) != Woken::Time
+    match wait_for(operation, object, deadline, &mut is_ready) {
+        Woken::Time => Err(libc::EAGAIN),
+        Woken::Signal => Err(libc::EINTR),
+        Woken::Done | Woken::Free => Ok(()),
+    }
+}
+
+/// Returns what a call returns that fails with this error.
+fn fails(error: c_int) -> isize {
+    set_errno(error);
+    -1
 }
 
 /// Makes a call that waits until `fd` is readable, unless `flags` has `MSG_DONTWAIT`.
@@ -91,11 +102,10 @@ fn receive(operation: Operation, fd: c_int, flags: c_int, call: &dyn Fn() -> isi
     if flags & libc::MSG_WAITALL != 0 {
         return outside(operation, call);
     }
-    if wait(operation, fd, Direction::In) {
-        return call();
+    match wait(operation, fd, Direction::In) {
+        Ok(()) => call(),
+        Err(error) => fails(error),
     }
-    set_errno(libc::EAGAIN);
-    -1
 }
 
 /// Makes a call that writes or sends these bytes to `fd`.
@@ -184,9 +194,8 @@ unsafe fn write_when_ready(
         point_after(Operation::Write, Object::Descriptor(fd, true));
         return result;
     }
-    if !wait(Operation::Write, fd, Direction::Out) {
-        set_errno(libc::EAGAIN);
-        return -1;
+    if let Err(error) = wait(Operation::Write, fd, Direction::Out) {
+        return fails(error);
     }
     let len: usize = buffers.iter().map(|buffer| buffer.iov_len).sum();
     let result = match kind {
@@ -231,8 +240,13 @@ unsafe fn write_pieces(
                 _ if done + of_buffer > 0 => return (done + of_buffer) as isize,
                 error => return error,
             }
-            if of_buffer < buffer.iov_len && !wait(Operation::Write, fd, Direction::Out) {
-                return (done + of_buffer) as isize;
+            if of_buffer == buffer.iov_len {
+                break;
+            }
+            match wait(Operation::Write, fd, Direction::Out) {
+                Ok(()) => {}
+                Err(_) if done + of_buffer > 0 => return (done + of_buffer) as isize,
+                Err(error) => return fails(error),
             }
         }
         done += of_buffer;
@@ -277,8 +291,7 @@ pub(crate) fn refuse_timer(next: impl FnOnce() -> c_int) -> c_int {
     if own::is_initialized() {
         context::note_source(Source::Clock);
     }
-    set_errno(libc::ENOSYS);
-    -1
+    fails(libc::ENOSYS) as c_int
 }
 
 /// Waits for the lock of a file in the scheduler if this thread is scheduled.
@@ -297,10 +310,8 @@ pub(crate) fn lock_file(fd: c_int, operation: c_int, next: impl Fn(c_int) -> c_i
     let object = Object::Descriptor(fd, true);
     match wait_for(Operation::File, object, None, &mut is_taken) {
         Woken::Free => next(operation),
+        Woken::Signal => fails(libc::EINTR) as c_int,
         _ if error == 0 => 0,
-        _ => {
-            set_errno(error);
-            -1
-        }
+        _ => fails(error) as c_int,
     }
 }

@@ -189,7 +189,7 @@ fn wait(
     me.woken_at.set((me.operations.get(), address));
     match woken {
         Woken::Time => Err(libc::ETIMEDOUT),
-        Woken::Done | Woken::Free => Ok(0),
+        Woken::Done | Woken::Signal | Woken::Free => Ok(0),
     }
 }
 

@@ -62,7 +62,7 @@ fn await_end(handle: libc::pthread_t, limit: Limit) -> Result<Option<Ref>, c_int
             Err(libc::ETIMEDOUT)
         }
         Woken::Free => Ok(None),
-        Woken::Done => Ok(Some(joined)),
+        Woken::Done | Woken::Signal => Ok(Some(joined)),
     }
 }
 

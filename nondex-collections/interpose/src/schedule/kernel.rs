@@ -302,6 +302,12 @@ impl Path {
 
 /// Returns whether a function of the program handles this signal.
 pub(super) fn is_handled(signal: c_int) -> bool {
+    restarts(signal).is_some()
+}
+
+/// Returns whether the system restarts calls after a signal; `None` if no function of the program
+/// handles it.
+pub(super) fn restarts(signal: c_int) -> Option<bool> {
     /// Largest first word of the system's answer that is no handler: 0 is the default action, 1
     /// ignores the signal.
     const IGNORED: u64 = 1;
@@ -309,7 +315,18 @@ pub(super) fn is_handled(signal: c_int) -> bool {
     let place = action.as_mut_ptr().addr() as c_long;
     // SAFETY: the array is as long as the system's structure, with a set of 64 signals.
     let done = unsafe { syscall(libc::SYS_rt_sigaction, [signal.into(), 0, place, 8, 0, 0]) };
-    done == 0 && action[0] > IGNORED
+    let is_handled = done == 0 && action[0] > IGNORED;
+    is_handled.then_some(action[1] & libc::SA_RESTART as u64 != 0)
+}
+
+/// Returns whether a thread of this process blocks a signal; `None` if that is unknown.
+pub(super) fn blocks(thread: i32, signal: c_int) -> Option<bool> {
+    const FIELD: &str = "SigBlk:\t";
+    let mut text = [0; 4096];
+    let text = ::std::str::from_utf8(of_thread(thread, "status", &mut text)?).ok()?;
+    let digits = text.lines().find_map(|line| line.strip_prefix(FIELD))?;
+    let mask = u64::from_str_radix(digits, 16).ok()?;
+    Some(mask >> (signal - 1) & 1 == 1)
 }
 
 #[cfg(test)]

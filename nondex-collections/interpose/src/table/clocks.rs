@@ -4,7 +4,7 @@ use ::std::ffi::{c_int, c_long, c_uint, c_void};
 
 use nondex_core::Source;
 
-use crate::clock::{self, SECOND};
+use crate::clock;
 use crate::schedule::{alarms, refuse_timer};
 use crate::timers::{self, Interval, Setting};
 use crate::{libc, libc::clockid_t};
@@ -17,14 +17,14 @@ c_functions! {
     fn time(place: *mut i64) -> i64, missing -1, layers [clock::seconds(place)];
 
     fn nanosleep(time: *const libc::timespec, rest: *mut libc::timespec) -> c_int, missing -1,
-        layers [clock::sleep_for(time)];
+        layers [clock::sleep_for(time, rest)];
     fn clock_nanosleep(clock: clockid_t, flags: c_int, time: *const libc::timespec,
         rest: *mut libc::timespec) -> c_int, missing libc::ENOSYS,
-        layers [clock::sleep_on(clock, flags, time) => (time)];
+        layers [clock::sleep_on(clock, flags, time, rest) => (time)];
     fn usleep(micros: c_uint) -> c_int, missing -1,
-        layers [clock::sleep(u64::from(micros) * 1_000)];
+        layers [clock::sleep_micros(micros)];
     fn sleep(seconds: c_uint) -> c_uint, missing seconds,
-        layers [clock::sleep(u64::from(seconds) * SECOND)];
+        layers [clock::sleep_seconds(seconds)];
 
     fn timerfd_create(clock: clockid_t, flags: c_int) -> c_int, missing -1,
         layers [refuse_timer()];

@@ -7,6 +7,7 @@ use crate::schedule::join::{Limit, detach, join, limit};
 use crate::schedule::life;
 use crate::schedule::processor::{chosen, concealed};
 use crate::schedule::pthread::translated;
+use crate::schedule::signals;
 use crate::thread::{self, Start};
 
 type Result = *mut *mut c_void;
@@ -26,6 +27,9 @@ c_functions! {
         -> c_int, missing libc::EINVAL,
         layers [join(handle, result, limit(clock, time)), translated(clock, time) => (time)];
     fn pthread_detach(handle: pthread_t) -> c_int, missing libc::EINVAL, layers [detach(handle)];
+    // Older versions of the C library have another one, which is found where this one is missing.
+    fn pthread_kill @ c"GLIBC_2.34" (handle: pthread_t, signal: c_int) -> c_int,
+        missing libc::EINVAL, layers [signals::send(handle, signal)];
     fn sched_yield() -> c_int, missing -1, layers [life::yields()];
 
     fn sched_getaffinity @ c"GLIBC_2.3.4" (process: libc::pid_t, size: usize, set: *mut c_void)
