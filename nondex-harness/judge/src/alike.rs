@@ -13,13 +13,20 @@ use nondex_core::choice::key;
 use nondex_core::context::place;
 use nondex_core::{Family, Level, Model, RunSpec};
 
+use super::margin;
 use super::question::Question;
 use super::run::Run;
 use super::timing::may_be_of_schedule;
 
+/// Returns whether a run at `level` would only be more of what runs at other levels show, as far as
+/// the runs until now show.
+pub(super) fn is_as_at_others(question: Question<'_>, level: Level) -> bool {
+    is_as_at_weaker(question, level) || margin::is_between(question, level)
+}
+
 /// Returns whether the orders at `level` are drawn like those of a weaker level, as far as the
 /// first run at each of them shows.
-pub(super) fn is_as_at_weaker(question: Question<'_>, level: Level) -> bool {
+fn is_as_at_weaker(question: Question<'_>, level: Level) -> bool {
     let (options, evidence) = (question.options, question.evidence);
     if !options.prune || level <= Level::One || evidence.all().any(|(_, run)| !run.passed()) {
         return false;

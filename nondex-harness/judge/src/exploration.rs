@@ -62,7 +62,7 @@ pub(super) fn answered_specs(
         specs.extend(systematic::explore(question)?.specs);
     }
     if !unseen::adds_nothing(question, level)
-        && !alike::is_as_at_weaker(question, level)
+        && !alike::is_as_at_others(question, level)
         && let Exploration::Complete(seeds) = explore(question, level)?
     {
         specs.extend(seeds.into_iter().map(|seed| question.seed_spec(level, seed)));

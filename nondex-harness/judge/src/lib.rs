@@ -42,6 +42,7 @@ mod exploration;
 pub mod further;
 pub mod isolation;
 mod latent;
+mod margin;
 pub mod missing;
 pub mod options;
 pub mod order;

@@ -29,14 +29,14 @@ pub fn seed_specs(question: Question<'_>, level: Level) -> Vec<RunSpec> {
 }
 
 /// Returns the seeds that are tried at `level`: all requested ones, the first of them, or none. A
-/// level that is like a weaker one has one.
+/// level that is like others has one.
 fn seeds<'a>(question: Question<'a>, level: Level) -> &'a [u64] {
     let options = question.options;
     let all = options.seeds.as_slice();
     if unseen::adds_nothing(question, level) {
         return &[];
     }
-    if alike::is_as_at_weaker(question, level) {
+    if alike::is_as_at_others(question, level) {
         return &all[..all.len().min(1)];
     }
     let clean = question.clean().first();
@@ -53,10 +53,10 @@ pub fn levels(question: Question<'_>) -> Vec<Level> {
     question.options.realistic_first().into_iter().filter(is_less).collect()
 }
 
-/// Returns those of these levels at which the orders are drawn like those of a weaker level.
+/// Returns those of these levels at which choices are like those of other levels.
 pub fn alike_levels(question: Question<'_>) -> Vec<Level> {
     let mut levels = levels(question);
-    levels.retain(|level| alike::is_as_at_weaker(question, *level));
+    levels.retain(|level| alike::is_as_at_others(question, *level));
     levels
 }
 

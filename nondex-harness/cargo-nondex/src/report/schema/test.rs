@@ -116,8 +116,8 @@ pub struct TestReport {
     /// destructors, clones and comparisons see the order.
     #[serde(default)]
     pub sampled: Vec<Level>,
-    /// Those of the levels in [`sampled`](Self::sampled) at which orders were drawn as at a weaker
-    /// level, so that one seed was tried.
+    /// Those of the levels in [`sampled`](Self::sampled) at which choices were drawn as at other
+    /// levels, so that one seed was tried.
     #[serde(default)]
     pub alike: Vec<Level>,
     /// What it uses that no choice controls: a clock, sleeping, threads, programs. Such a test runs

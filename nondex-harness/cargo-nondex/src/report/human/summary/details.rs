@@ -23,11 +23,9 @@ pub(super) fn levels(report: &Report) -> Vec<String> {
         at_levels(report, "three of ten seeds, because each run is a sample", |test, level| {
             is_sampled(test, level) && has_rate(test, level) && !test.alike.contains(&level)
         }),
-        at_levels(
-            report,
-            "one seed, because orders are drawn as at a weaker level",
-            |test, level| is_sampled(test, level) && test.alike.contains(&level),
-        ),
+        at_levels(report, "one seed, because other levels show the same", |test, level| {
+            is_sampled(test, level) && test.alike.contains(&level)
+        }),
         at_levels(
             report,
             "no seeds, because only destructors, clones and comparisons see an order",
