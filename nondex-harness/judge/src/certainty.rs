@@ -70,9 +70,13 @@ pub fn samples(evidence: &Evidence) -> usize {
 
 /// Returns the number of these runs in which the test had a process of its own.
 fn own_samples(evidence: &Evidence) -> usize {
+    evidence.count() - controlled(evidence)
+}
+
+/// Returns the number of runs that [control](controls_chance) what chance may decide.
+fn controlled(evidence: &Evidence) -> usize {
     let controls_chance = controls_chance(evidence);
-    let controlled = evidence.all().filter(|(spec, _)| controls_chance(spec));
-    evidence.count() - controlled.count()
+    evidence.all().filter(|(spec, _)| controls_chance(spec)).count()
 }
 
 /// Returns whether runs of a spec control all that chance may decide: they choose threads and time,
@@ -139,8 +143,15 @@ fn draws_as_known(question: Question<'_>) -> Option<bool> {
 
 /// Returns how many passing runs are enough for a test that chance may decide. A test that failed
 /// in the canonical schedule needs more, because it is likely to fail again.
+///
+/// No seed chooses the date or the random bytes in a file. So runs under seeds have already tried
+/// as many of these.
 fn enough(evidence: &Evidence) -> usize {
-    if was_seen_to_fail(evidence) { ENOUGH_SEEN } else { enough_of_sources(evidence) }
+    if was_seen_to_fail(evidence) {
+        ENOUGH_SEEN
+    } else {
+        enough_of_sources(evidence).saturating_sub(controlled(evidence)).max(ENOUGH)
+    }
 }
 
 /// Returns how many passing runs are enough, given the sources that the test uses.

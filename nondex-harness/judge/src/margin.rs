@@ -10,9 +10,10 @@ use nondex_core::{Family, Level, Model, PointRecord, choice, model};
 
 use super::question::Question;
 use super::run::Run;
+use super::unseen;
 
-/// Returns whether `level` limits nothing but the delays of a thread that is alone, and levels
-/// around it are requested.
+/// Returns whether `level` limits nothing but the delays of a thread that is alone, apart from
+/// [unobserved](unseen) orders, and levels around it are requested.
 pub(super) fn is_between(question: Question<'_>, level: Level) -> bool {
     let (options, evidence) = (question.options, question.evidence);
     let are_around = [Level::Std, Level::Full].iter().all(|level| options.levels.contains(level));
@@ -27,9 +28,11 @@ pub(super) fn is_between(question: Question<'_>, level: Level) -> bool {
     let points = evidence.all().flat_map(|(_, run)| run.points.iter());
     let mut varying = points.filter(varies).peekable();
     let is_covered = |point: &PointRecord| {
-        point.site.family == Family::Time
-            && Model::by_api(&point.site.api)
-                .is_some_and(|model| shows_no_other_age(model, level, &options.levels))
+        let site = &point.site;
+        let is_time = site.family == Family::Time
+            && Model::by_api(&site.api)
+                .is_some_and(|model| shows_no_other_age(model, level, &options.levels));
+        is_time || unseen::is_between(level, site, options)
     };
     varying.peek().is_some() && varying.all(is_covered)
 }
@@ -73,6 +76,7 @@ mod tests {
     const INSTANT: (&str, Family) = ("std::time::Instant::now", Family::Time);
     const DATE: (&str, Family) = ("std::time::SystemTime::now", Family::Time);
     const KEYS: (&str, Family) = ("std::hash::RandomState::new", Family::HashKeys);
+    const DROPPED: (&str, Family) = ("std::collections::HashMap::drop", Family::HashMap);
     const ORDER: (&str, Family) = ("std::collections::HashMap::iter", Family::HashMap);
 
     #[test]
@@ -82,6 +86,7 @@ mod tests {
         for (threads, apis, expected) in [
             (1, &[ELAPSED][..], few),
             (1, &[ELAPSED, INSTANT, KEYS], few),
+            (1, &[ELAPSED, DROPPED], few),
             // Two dates may be equal at ONE and the levels above, and differ by an hour at FULL.
             (1, &[ELAPSED, DATE], [10, 10, 1, 1, 10]),
             (2, &[ELAPSED], all),

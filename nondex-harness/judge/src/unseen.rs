@@ -25,7 +25,7 @@ pub(super) fn adds_nothing(question: Question<'_>, level: Level) -> bool {
 
 /// Returns whether the order at `site` is unobserved and the requested levels vary it both below
 /// and above `level`.
-fn is_between(level: Level, site: &Site, options: &Options) -> bool {
+pub(super) fn is_between(level: Level, site: &Site, options: &Options) -> bool {
     let around = [site.family.varies_at()[0], Level::Full];
     Model::by_api(&site.api).is_some_and(Model::is_unseen)
         && !around.contains(&level)

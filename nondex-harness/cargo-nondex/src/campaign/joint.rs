@@ -34,9 +34,9 @@ const TESTS: usize = 1200;
 /// Limits on the duration of all processes of one binary: usually, and if a hasher may draw.
 const PATIENCE: [Duration; 2] = [Duration::from_secs(2), Duration::from_secs(10)];
 
-/// Tests whose first run took longer are left out: those that use nothing that may vary, and those
-/// that use threads or time. The latter may wait, and would no longer do so at the same time.
-const LONGEST: [Duration; 2] = [Duration::from_millis(100), Duration::from_millis(20)];
+/// Tests whose first run took longer are left out. A dozen runs of one that computes take longer
+/// than all other runs of a suite, and those that wait would no longer do so at the same time.
+const LONGEST: Duration = Duration::from_millis(20);
 
 /// Maximum number of tests in one process that use threads or time. Processes run side by side.
 const TIMED: usize = 32;
@@ -79,8 +79,7 @@ impl Campaign<'_> {
             } else {
                 options.clean_spec(&case.name)
             };
-            let longest = LONGEST[usize::from(is_timed)];
-            if let Some(first) = made.of(&spec).first().filter(|run| run.took < longest) {
+            if let Some(first) = made.of(&spec).first().filter(|run| run.took < LONGEST) {
                 let binary = suite.binary.id.as_str();
                 let group = Group { binary, draws_random: first.draws_random(), is_timed };
                 groups.entry(group).or_default().push(Member { test, passes: first.passed() });

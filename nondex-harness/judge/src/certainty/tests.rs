@@ -68,6 +68,28 @@ fn a_test_that_reads_random_bytes_or_the_date_is_run_more_often() {
 }
 
 #[test]
+fn runs_under_seeds_that_choose_threads_and_time_try_other_dates_too() {
+    for (sources, seeds, natural) in [
+        (&[Source::Clock, Source::Date][..], 10, ENOUGH_RANDOM - 50 - 2),
+        (&[Source::Clock, Source::Date], 100, ENOUGH),
+        (&[Source::Clock, Source::Date], 1, ENOUGH_RANDOM - 5 - 2),
+        (&[Source::Clock], 1, ENOUGH),
+    ] {
+        let options = Options { seeds: (0..seeds).collect(), ..options() };
+        let race =
+            Site { family: Family::Schedule, api: model::THREAD_SPAWN.api.into(), ..site(1) };
+        let (conclusion, evidence) = simulate(&options, |spec| Run {
+            points: [point(race.clone())].into_iter().filter(|_| spec.is_scheduled()).collect(),
+            sources: sources.to_vec(),
+            ..run(true, [])
+        });
+        assert_eq!(conclusion, Conclusion::Stable);
+        let natural = natural.max(ENOUGH);
+        assert_eq!(evidence.of(&options.natural_spec("t")).len(), natural, "{sources:?} {seeds}");
+    }
+}
+
+#[test]
 fn a_failure_among_them_is_non_deterministic() {
     let mut runs = 0;
     let (conclusion, _) = simulate(&options(), |_| {
