@@ -43,7 +43,8 @@ fn a_test_that_chance_may_decide_is_run_often_before_it_is_called_stable() {
         // Runs with chosen threads and time are no evidence about chance, and are additional.
         let interleaved = found.steps.iter().any(|step| step.name == "interleavings");
         // Most of those with real ones are made together with other tests.
-        let is_timed = found.sources.iter().all(|source| is_timing_source(*source));
+        let is_joined = |source: &Source| is_timing_source(*source) || *source == Source::Date;
+        let is_timed = found.sources.iter().all(is_joined);
         let is_alone = found.runs == runs || found.runs > runs && interleaved;
         assert!(is_alone || is_timed && found.runs < runs, "{found:#?}");
         assert!(found.failure_bound.is_some_and(|bound| bound < 0.14));

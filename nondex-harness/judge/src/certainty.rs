@@ -146,7 +146,7 @@ fn draws_as_known(question: Question<'_>) -> Option<bool> {
 ///
 /// No seed chooses the date or the random bytes in a file. So runs under seeds have already tried
 /// as many of these.
-fn enough(evidence: &Evidence) -> usize {
+pub fn enough(evidence: &Evidence) -> usize {
     if was_seen_to_fail(evidence) {
         ENOUGH_SEEN
     } else {
@@ -210,10 +210,11 @@ fn confirm(question: Question<'_>) -> Result<bool, Missing> {
 }
 
 /// Returns whether natural runs of a test that uses sources may be made together with other tests
-/// in one process. It must use only threads and time, and have passed in each run. Others may use
-/// what tests of one process share.
+/// in one process. It must use only threads, time and the date, and have passed in each run. Others
+/// may use what tests of one process share.
 fn is_joinable(question: Question<'_>) -> bool {
-    uses_only_timing(question.evidence) && !was_seen_to_fail(question.evidence)
+    let is_own = |source: Source| is_timing_source(source) || source == Source::Date;
+    sources(question.evidence).into_iter().all(is_own) && !was_seen_to_fail(question.evidence)
 }
 
 /// Confirms like [`confirm`] a test that uses no source, but may depend on addresses.

@@ -8,16 +8,17 @@
 //!   else that may vary run some times at random ones.
 //! - A hasher may draw its seed from an address. The first process shows whether one does. If so,
 //!   the tests run as often as each would alone. Where these runs agree, they replace those alone.
-//! - Tests that use threads or time, and end soon, run as often as each would alone, too.
+//! - Tests that use threads, time or the date, and end soon, run as often as each would alone, too.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use nondex_core::RunSpec;
+use nondex_core::{RunSpec, Source};
 
 use super::Campaign;
 use super::launch::Launcher;
+use super::pace::Pace;
 use super::process::at_random_addresses;
 use super::queue::Workload;
 use crate::judge::certainty::{self, ENOUGH, ENOUGH_RANDOM};
@@ -41,6 +42,9 @@ const LONGEST: Duration = Duration::from_millis(20);
 /// Maximum number of tests in one process that use threads or time. Processes run side by side.
 const TIMED: usize = 32;
 
+/// Same number if they read the date: the processes are spread over two seconds.
+const DATED: usize = 128;
+
 /// Time limit of each test. One that is reached is no evidence.
 const LIMIT: Duration = Duration::from_secs(2);
 
@@ -52,8 +56,10 @@ struct Group<'c> {
     /// Whether they [draw random values](Run::draws_random). Each process then gets an empty folder
     /// for temporary files.
     draws_random: bool,
-    /// Whether they use threads or time.
+    /// Whether they use threads, time or the date.
     is_timed: bool,
+    /// Whether they read the date.
+    is_dated: bool,
 }
 
 /// Test of a group.
@@ -63,6 +69,8 @@ struct Member {
     test: usize,
     /// Whether its first run passed.
     passes: bool,
+    /// Number of natural runs that are enough if it uses threads, time or the date.
+    enough: usize,
 }
 
 impl Campaign<'_> {
@@ -81,8 +89,12 @@ impl Campaign<'_> {
             };
             if let Some(first) = made.of(&spec).first().filter(|run| run.took < LONGEST) {
                 let binary = suite.binary.id.as_str();
-                let group = Group { binary, draws_random: first.draws_random(), is_timed };
-                groups.entry(group).or_default().push(Member { test, passes: first.passed() });
+                let is_dated = certainty::sources(made).contains(&Source::Date);
+                let draws_random = first.draws_random();
+                let group = Group { binary, draws_random, is_timed, is_dated };
+                let enough = certainty::enough(made);
+                let member = Member { test, passes: first.passed(), enough };
+                groups.entry(group).or_default().push(member);
             }
         }
         // Nobody reads the records of failed runs.
@@ -92,7 +104,11 @@ impl Campaign<'_> {
         }
         let launcher = self.launcher.clone().recording_in(records.clone());
         let processes = groups.into_iter().flat_map(|(group, members)| {
-            let most = if group.is_timed { TIMED } else { members.len() };
+            let most = match group {
+                Group { is_dated: true, .. } => DATED,
+                Group { is_timed: true, .. } => TIMED,
+                _ => members.len(),
+            };
             members.chunks(most).map(|members| (group, members.to_vec())).collect::<Vec<_>>()
         });
         let groups: Vec<_> = processes.collect();
@@ -143,7 +159,8 @@ impl Campaign<'_> {
         let seeds = &options.address_seeds;
         let (few, mut processes, mut may_draw) = if group.is_timed {
             // Each has one natural run alone.
-            (0, ENOUGH - 1, false)
+            let enough = members.iter().map(|member| member.enough).max();
+            (0, enough.unwrap_or(ENOUGH) - 1, false)
         } else {
             let [least, most] = PROCESSES;
             // One test, or each of very many, is tried less often.
@@ -153,6 +170,8 @@ impl Campaign<'_> {
         let mut outcomes = vec![Vec::new(); members.len()];
         let begin = Instant::now();
         let [patience, patience_with_draws] = PATIENCE;
+        let sources = if group.is_dated { &[Source::Date][..] } else { &[] };
+        let mut pace = Pace::of(sources).over(processes as u64);
         let mut made = 0;
         while made < processes && !self.stop.is_set() {
             // The budget does not count for few runs: seeds may have used it up.
@@ -164,6 +183,7 @@ impl Campaign<'_> {
             let records_seeds = made == 0 && may_draw;
             let spec =
                 if records_seeds { &certainty::recording_seeds(spec.clone()) } else { &spec };
+            pace.wait();
             let Some(runs) = experiment(spec) else { break };
             let is_whole = |run: &Run| !run.is_missing && !run.ends_process();
             if records_seeds {
