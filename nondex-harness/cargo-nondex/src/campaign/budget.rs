@@ -30,6 +30,13 @@ fn times(factor: f64, suite: Duration) -> Duration {
     Duration::try_from_secs_f64(suite.as_secs_f64() * factor).unwrap_or(Duration::MAX)
 }
 
+/// Returns how many orders of all tests, each of which takes `suite`, are tried for what they
+/// share.
+pub(super) fn orders_of_sharers(factor: f64, suite: Duration) -> usize {
+    let time = times(factor, suite).max(LEAST);
+    usize::try_from(time.as_millis() / suite.as_millis().max(1)).unwrap_or(usize::MAX)
+}
+
 /// Returns the limit on the time for all pairs of tests. All interleavings may take as long again.
 /// `suite` is the duration of one run of all tests.
 pub(super) fn time_for_pairs(factor: f64, suite: Duration) -> Duration {
@@ -137,6 +144,12 @@ mod tests {
         let huge = budget(Some(1e300), &StopFlag::new());
         huge.begun(Duration::MAX);
         assert_eq!(huge.allowed(), Some(Duration::MAX));
+    }
+
+    #[test]
+    fn orders_of_a_slow_suite_are_few() {
+        let orders = |millis| orders_of_sharers(10.0, Duration::from_millis(millis));
+        assert_eq!([0, 100, 3_000, 60_000].map(orders), [30_000, 300, 10, 10]);
     }
 
     #[test]

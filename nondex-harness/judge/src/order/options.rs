@@ -52,12 +52,18 @@ pub struct OrderOptions {
 
 impl OrderOptions {
     /// Returns the orders of the tests with these names, without duplicates. Each of `sharers`
-    /// lists the tests that share a part of the state.
-    pub fn planned(&self, names: &[&str], sharers: &[Sharers]) -> Vec<Vec<usize>> {
+    /// lists the tests that share a part of the state. At most `most` orders begin with such tests;
+    /// also returns how many were left out for that.
+    pub fn planned(
+        &self,
+        names: &[&str],
+        sharers: &[Sharers],
+        most: usize,
+    ) -> (Vec<Vec<usize>>, usize) {
         let of = |strategy, count| orders(strategy, names, count, self.seed, self.shuffle);
         let is_drawn = self.strategies.contains(&Strategy::Random);
         if is_drawn && factorial(names.len(), self.orders).is_some() {
-            return of(Strategy::All, self.orders);
+            return (of(Strategy::All, self.orders), 0);
         }
         let mut planned: Vec<Vec<usize>> = Vec::new();
         for &strategy in &self.strategies {
@@ -74,12 +80,16 @@ impl OrderOptions {
         let shared = || sharers.iter().filter(|_| is_drawn);
         let of_writers = shared().flat_map(|shared| shared.writers_first(names.len()));
         let of_readers = shared().flat_map(|shared| shared.readers_next(names.len()));
+        let mut of_sharers: Vec<Vec<usize>> = Vec::new();
         for order in of_writers.chain(of_readers).take(MAX_OF_SHARERS) {
-            if !planned.contains(&order) {
-                planned.push(order);
+            if !planned.contains(&order) && !of_sharers.contains(&order) {
+                of_sharers.push(order);
             }
         }
-        planned
+        let left = of_sharers.len().saturating_sub(most);
+        of_sharers.truncate(most);
+        planned.append(&mut of_sharers);
+        (planned, left)
     }
 
     /// Returns the maximum number of pairs of tests in a binary.
@@ -152,6 +162,23 @@ impl Default for OrderOptions {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn orders_of_tests_that_share_something_are_limited_and_the_others_are_not() {
+        let names = ["a", "b", "c", "d", "e", "f", "g", "h"];
+        let sharers = [Sharers { writers: vec![2, 5, 6], readers: vec![1] }];
+        let options = OrderOptions::default();
+        let (all, left) = options.planned(&names, &sharers, usize::MAX);
+        let (none, left_of_none) = options.planned(&names, &sharers, 0);
+        let (two, left_of_two) = options.planned(&names, &sharers, 2);
+        assert_eq!(
+            (left, left_of_none, left_of_two + 2),
+            (0, all.len() - none.len(), left_of_none)
+        );
+        assert_eq!(none.len(), 2 + DEFAULT_ORDERS);
+        assert_eq!(two, all[..none.len() + 2]);
+        assert_eq!(two[none.len()][..3], [2, 5, 6]);
+    }
 
     #[test]
     fn more_processes_are_made_where_they_are_quick_and_a_given_number_is_kept() {

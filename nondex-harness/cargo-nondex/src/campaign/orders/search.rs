@@ -17,8 +17,8 @@ use crate::judge::certainty::ENOUGH_FAILURES;
 use crate::judge::missing::gather;
 use crate::judge::order::experiments::{Experiment, Experiments};
 use crate::judge::order::{
-    Detection, OrderConclusion, OrderDependence, SearchLimits, beginnings, conclude, detect,
-    not_idempotent, pairs, settled,
+    Detection, OrderConclusion, OrderDependence, SearchLimits, Sharers, beginnings, conclude,
+    detect, not_idempotent, pairs, settled,
 };
 use crate::report::{TriedOrder, plural};
 
@@ -51,7 +51,7 @@ impl OrderCampaign<'_> {
         let passes = |test: &&usize| passed_alone(test) == Some(true);
         let passing: Vec<usize> = all.iter().filter(passes).copied().collect();
         let mut uses = race::uses(processes, states, &passing);
-        let planned = self.order_options.planned(names, &race::sharers(&uses));
+        let planned = self.planned(id, names, &race::sharers(&uses), suite);
         let (mut detection, is_tried) = detected(processes, &planned, &ending, experiments);
         let tried_orders = tried_orders(processes, names, &detection, experiments);
         for test in &detection.cutting {
@@ -132,6 +132,30 @@ impl OrderCampaign<'_> {
             suite,
         };
         (found, uses)
+    }
+
+    /// Returns the orders to try. Notes how many orders of tests that share something would take too
+    /// long. `suite` is the result of [`suite_time`](Self::suite_time).
+    fn planned(
+        &self,
+        id: &str,
+        names: &[&str],
+        sharers: &[Sharers],
+        suite: Option<Duration>,
+    ) -> Vec<Vec<usize>> {
+        let factor = self.context.options.budget_factor;
+        let most =
+            factor.zip(suite).map(|(factor, suite)| budget::orders_of_sharers(factor, suite));
+        let (planned, left) =
+            self.order_options.planned(names, sharers, most.unwrap_or(usize::MAX));
+        if left > 0 {
+            self.note(format!(
+                "{} of the tests of `{id}` that begin with tests that share something were not \
+                 tried, as all would take too long: `--thorough` tries them",
+                plural(left, "order")
+            ));
+        }
+        planned
     }
 
     /// Measures one run of all tests of the binary, where the time for more is limited. Runs the
