@@ -134,8 +134,8 @@ impl OrderCampaign<'_> {
         (found, uses)
     }
 
-    /// Returns the orders to try. Notes how many orders of tests that share something would take too
-    /// long. `suite` is the result of [`suite_time`](Self::suite_time).
+    /// Returns the orders to try. Notes how many orders of tests that share something would take
+    /// too long. `suite` is the result of [`suite_time`](Self::suite_time).
     fn planned(
         &self,
         id: &str,
