@@ -7,9 +7,9 @@
 
 use std::time::Duration;
 
-use nondex_core::{RunSpec, Source, StateId};
+use nondex_core::{Family, RunSpec, Source, StateId};
 
-use super::conclusion::Conclusion;
+use super::conclusion::{Conclusion, Dependence};
 use super::deadlock;
 use super::evidence::{Evidence, JointRuns};
 use super::missing::{ExperimentPurpose, Missing};
@@ -21,6 +21,9 @@ use super::timing::is_timing_source;
 /// Number of passing runs after which the failure rate is below 14 percent at 95 percent
 /// confidence.
 pub const ENOUGH: usize = 20;
+
+/// Number of such runs that a test has together with others, even if the budget is spent.
+pub const FEW: usize = ENOUGH / 2;
 
 /// Same number for a test that reads a file of random bytes or the date, or in which a hasher is
 /// seeded from addresses. Each of these may decide at any time, whatever the machine does. With
@@ -256,6 +259,16 @@ pub(super) fn may_be_of_addresses(conclusion: &Conclusion, question: Question<'_
         && sources(question.evidence).is_empty()
 }
 
+/// Returns whether natural runs together with other tests may change the conclusion about a test
+/// that uses only threads, time and the date: it has few such runs, because the budget was spent.
+pub(super) fn may_be_of_timing(conclusion: &Conclusion, question: Question<'_>) -> bool {
+    matches!(conclusion, Conclusion::Stable | Conclusion::Latent(_))
+        && question.options.prune
+        && question.evidence.has_sources()
+        && is_joinable(question)
+        && made_naturally(question) < FEW
+}
+
 /// Returns whether a hasher in the test draws a seed from addresses.
 fn draws_from_addresses(question: Question<'_>) -> Result<bool, Missing> {
     let seeds = &question.options.address_seeds;
@@ -359,6 +372,33 @@ pub(super) fn by_natural_runs(question: Question<'_>) -> Result<Option<Conclusio
         return Ok(None);
     }
     Ok(Some(Conclusion::NonDeterministic { spec: Box::new(natural) }))
+}
+
+/// Returns whether the date decides about a test of one thread that delays were found to fail: it
+/// reads the date, and fails without a delay, too. The length of the delays then only shows when
+/// the second, or the day, changes.
+///
+/// # Errors
+/// Returns the runs with real time to make first.
+pub(super) fn is_of_date(found: &Dependence, question: Question<'_>) -> Result<bool, Missing> {
+    let (options, evidence) = (question.options, question.evidence);
+    let mut sites = found.culprits.sites();
+    if !options.is_scheduled()
+        || !found.passes_clean
+        || !sources(evidence).contains(&Source::Date)
+        || evidence.all().any(|(_, run)| run.has_threads())
+        || !sites.all(|site| site.family == Family::Time)
+    {
+        return Ok(false);
+    }
+    let passing = question.clean().iter().filter(|run| run.passed());
+    let took = passing.map(|run| run.took).min().unwrap_or_default();
+    let natural = question.natural_spec();
+    // The clean runs do not show how long the test takes in real time.
+    let first = evidence.made(&natural, 1)?;
+    let took = longest(first).max(took);
+    let runs = evidence.made(&natural, ENOUGH_RANDOM.min(affordable(took)).max(1))?;
+    Ok(runs.iter().any(|run| !run.passed() && !run.has_no_outcome()))
 }
 
 /// Returns whether runs showed that addresses decide.

@@ -183,7 +183,9 @@ pub fn conclude(
     })?;
     let question = Question::new(test, options, runs.judged_by(Some(&judgement)));
     let evidence = question.evidence;
-    if is_joinable && certainty::may_be_of_addresses(&judgement.conclusion, question) {
+    let may_vary = certainty::may_be_of_addresses(&judgement.conclusion, question)
+        || certainty::may_be_of_timing(&judgement.conclusion, question);
+    if is_joinable && may_vary {
         return Err(Need::Joint);
     }
     let by_itself = judgement.conclusion.or_explained(evidence, options);

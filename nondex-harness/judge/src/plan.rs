@@ -76,6 +76,11 @@ pub(super) fn judge(question: Question<'_>) -> Result<Conclusion, Missing> {
     if fails_clean && clean.iter().any(deadlock::is_proven) {
         question.evidence.made(&question.shown_spec(), 1)?;
     }
+    if let Conclusion::Dependent(found) = &conclusion
+        && certainty::is_of_date(found, question)?
+    {
+        return Ok(non_deterministic(question.natural_spec()));
+    }
     if conclusion != Conclusion::Stable {
         return Ok(conclusion);
     }

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use nondex_core::Outcome;
 
 use super::order::{ProcessContext, Processes};
-use crate::judge::order::Experiments;
+use crate::judge::order::experiments::{Experiment, Experiments};
 use crate::judge::order::{
     self, Detection, MAX_BEGINNINGS, OrderConclusion, SearchLimits, beginnings, conclude, detect,
     pairs,
@@ -70,8 +70,11 @@ pub(super) fn run(
             .max()
             .unwrap_or_default();
         let short = once_hung(context.options.timeout, longest);
-        let limit = |case: &&TestCase| if hangs(case) { short } else { Duration::MAX };
-        tests.iter().map(limit).collect()
+        // A test that was not selected may hang, too.
+        let limit = |(case, known): (&&TestCase, &Option<Run>)| {
+            if known.is_none() || hangs(case) { short } else { Duration::MAX }
+        };
+        tests.iter().zip(&known).map(limit).collect()
     };
     let processes = Processes::new(context, suite, tests).within(limits);
     let mut search = Search {
@@ -146,20 +149,24 @@ impl Search<'_> {
     /// Runs the tests in orders until each of `failing` has passed, or no affordable order is left.
     /// Returns `None` if the search was stopped.
     fn detect(&mut self) -> Option<Detection> {
-        let (processes, failing, ending) = (self.processes, self.failing, &self.ending);
+        let (processes, failing) = (self.processes, self.failing);
         let original: Vec<usize> = (0..self.number).collect();
         let reverse: Vec<usize> = original.iter().rev().copied().collect();
-        let ends = |test: &usize| ending.contains(test);
-        let others: Vec<usize> = (0..self.number).filter(|test| !ends(test)).collect();
         let begun = Instant::now();
         let mut detection = processes.answer(&mut self.experiments, |experiments| {
-            let detection = detect(std::slice::from_ref(&original), ending, experiments)?;
-            let mut all = failing.iter();
-            if all.all(|test| detection.has_passed(*test, experiments)) {
-                return Ok(detection);
-            }
-            detect(&[original.clone(), reverse.clone()], ending, experiments)
+            detect(std::slice::from_ref(&original), &self.ending, experiments)
         })?;
+        // It would hang in each further order.
+        let hung = self.experiments.made().iter().filter_map(Experiment::hung);
+        self.ending.extend(hung.filter(|test| !self.ending.contains(test)).collect::<Vec<_>>());
+        let ending = &self.ending;
+        let ends = |test: &usize| ending.contains(test);
+        let others: Vec<usize> = (0..self.number).filter(|test| !ends(test)).collect();
+        if !failing.iter().all(|test| detection.has_passed(*test, &self.experiments)) {
+            detection = processes.answer(&mut self.experiments, |experiments| {
+                detect(&[original.clone(), reverse.clone()], ending, experiments)
+            })?;
+        }
         // Each order runs every test once, with real threads and in real time.
         let both = begun.elapsed();
         let mut room = MAX_PAIRS.saturating_sub(both);

@@ -158,9 +158,9 @@ impl Campaign<'_> {
         let spec = options.natural_spec(&self.tests[*last].1.name);
         let seeds = &options.address_seeds;
         let (few, mut processes, mut may_draw) = if group.is_timed {
-            // Each has one natural run alone.
+            // Each has one natural run alone, unless the budget was spent before.
             let enough = members.iter().map(|member| member.enough).max();
-            (0, enough.unwrap_or(ENOUGH) - 1, false)
+            (certainty::FEW, enough.unwrap_or(ENOUGH) - 1, false)
         } else {
             let [least, most] = PROCESSES;
             // One test, or each of very many, is tried less often.

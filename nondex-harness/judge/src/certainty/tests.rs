@@ -1,7 +1,8 @@
 //! Tests of how many runs are enough.
 
-use nondex_core::{Family, Site, StateChange, StateKind, model};
+use nondex_core::{Family, Level, Site, StateChange, StateKind, model};
 
+use super::super::equivalence::is_made;
 use super::super::missing::Spent;
 use super::super::options::Options;
 use super::super::plan;
@@ -86,6 +87,34 @@ fn runs_under_seeds_that_choose_threads_and_time_try_other_dates_too() {
         assert_eq!(conclusion, Conclusion::Stable);
         let natural = natural.max(ENOUGH);
         assert_eq!(evidence.of(&options.natural_spec("t")).len(), natural, "{sources:?} {seeds}");
+    }
+}
+
+#[test]
+fn a_test_that_the_date_fails_without_a_delay_is_not_explained_by_one() {
+    let late = Site { family: Family::Time, api: model::THREAD_SLEEP.api.into(), ..site(1) };
+    for (source, fails_naturally, is_explained) in [
+        (Source::Date, false, true),
+        (Source::Date, true, false),
+        // Without the date, only the machine is as slow as the delay.
+        (Source::Sleep, true, true),
+    ] {
+        let mut natural = 0;
+        let (conclusion, _) = simulate(&options(), |spec| {
+            natural += usize::from(!spec.is_scheduled());
+            let fails = if spec.is_scheduled() {
+                is_made(spec, &late, "0") && spec.level() >= Level::Eq
+            } else {
+                fails_naturally && natural % 15 == 10
+            };
+            Run {
+                points: [point(late.clone())].into_iter().filter(|_| spec.is_scheduled()).collect(),
+                sources: vec![source, Source::Clock],
+                ..run(!fails, [])
+            }
+        });
+        let is_dependent = matches!(conclusion, Conclusion::Dependent(_));
+        assert_eq!(is_dependent, is_explained, "{source:?} {conclusion:?}");
     }
 }
 

@@ -402,6 +402,41 @@ fn a_test_that_varies_together_with_others_at_random_addresses_is_run_there_ofte
 }
 
 #[test]
+fn a_test_that_may_be_timed_runs_together_with_others_though_the_budget_is_spent() {
+    let available = Available { joint: true, ..Available::default() };
+    for (found, expected) in
+        [(JointRuns::Agree { runs: 10, may_draw: false }, "stable"), (JointRuns::Vary, "ND")]
+    {
+        for source in [Source::Thread, Source::Date, Source::Child] {
+            let mut made = Runs::new(true, false);
+            made.spend(Spent { exploring: true, ..Spent::default() });
+            let mut joined = 0;
+            let judgement = loop {
+                match conclude("t", &options(), available, &made) {
+                    Ok(judgement) => break judgement,
+                    Err(Need::Joint) => {
+                        joined += 1;
+                        made.note_joint_runs(found);
+                    }
+                    Err(Need::Runs(missing)) => {
+                        for spec in missing.experiments {
+                            let passes = !spec.is_natural() || made.count() % 15 != 14;
+                            let run = Run { sources: vec![source], ..run(passes, []) };
+                            made.together.add(spec, run);
+                        }
+                    }
+                    Err(other) => panic!("{other:?}"),
+                }
+            };
+            let is_joined = source != Source::Child;
+            assert_eq!(joined, usize::from(is_joined), "{source:?}");
+            let expected = if is_joined { expected } else { "stable" };
+            assert_eq!(verdict(&judgement), expected, "{source:?} {found:?}");
+        }
+    }
+}
+
+#[test]
 fn a_test_that_may_be_timed_ends_after_runs_with_other_tests_as_after_runs_alone() {
     let is_clean = |number: usize| number < 3;
     let is_joinable = |source| matches!(source, Source::Clock | Source::Date);

@@ -165,8 +165,9 @@ fn place(before: &[usize]) -> String {
 /// Describes which orders were not tried for a test that fails alone.
 pub(super) fn untried(evidence: &AfterOthers) -> Option<String> {
     (!evidence.is_paired).then(|| {
-        "it fails alone, and after the other tests of its binary in original and reverse order; \
-         `cargo nondex order` also runs it after each single test and each prefix of these orders"
+        "it fails alone, and after the other tests of its binary that end, in original and reverse \
+         order; `cargo nondex order` also runs it after each single test and each prefix of these \
+         orders"
             .to_owned()
     })
 }
