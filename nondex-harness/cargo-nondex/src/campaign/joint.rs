@@ -35,9 +35,10 @@ const TESTS: usize = 1200;
 /// Limits on the duration of all processes of one binary: usually, and if a hasher may draw.
 const PATIENCE: [Duration; 2] = [Duration::from_secs(2), Duration::from_secs(10)];
 
-/// Tests whose first run took longer are left out. A dozen runs of one that computes take longer
-/// than all other runs of a suite, and those that wait would no longer do so at the same time.
-const LONGEST: Duration = Duration::from_millis(20);
+/// Tests whose first run took longer are left out: those that use nothing that may vary, and those
+/// that use threads or time. A dozen runs of one that computes take longer than all other runs of a
+/// suite, and those that wait would no longer do so at the same time.
+const LONGEST: [Duration; 2] = [Duration::from_millis(80), Duration::from_millis(20)];
 
 /// Maximum number of tests in one process that use threads or time. Processes run side by side.
 const TIMED: usize = 32;
@@ -91,7 +92,8 @@ impl Campaign<'_> {
             // long that would take.
             let clean = || made.of(&options.clean_spec(&case.name)).first();
             let first = made.of(&spec).first().or_else(clean);
-            let is_short = |run: &&Run| run.took.max(run.virtual_time()) < LONGEST;
+            let longest = LONGEST[usize::from(is_timed)];
+            let is_short = |run: &&Run| run.took.max(run.virtual_time()) < longest;
             if let Some(first) = first.filter(is_short) {
                 let binary = suite.binary.id.as_str();
                 let is_dated = certainty::sources(made).contains(&Source::Date);
