@@ -2,13 +2,14 @@
 //! recorded as sources that no choice controls completely.
 
 use ::std::ffi::{c_int, c_uint};
+use ::std::ptr;
 
 use nondex_core::context::note_source;
 use nondex_core::{Model, Source, model};
 
 use super::{own, schedule};
 use crate::table::clocks;
-use crate::{libc, set_errno};
+use crate::{failed, libc};
 
 /// Number of nanoseconds in a second.
 pub(crate) const SECOND: u64 = 1_000_000_000;
@@ -168,11 +169,8 @@ pub(crate) unsafe fn seconds(place: *mut i64, next: impl FnOnce() -> i64) -> i64
 
 /// Sleeps for a number of microseconds, in virtual time if this thread is scheduled.
 pub(crate) fn sleep_micros(micros: c_uint, next: impl FnOnce() -> c_int) -> c_int {
-    match sleep_in_schedule(u64::from(micros) * 1_000) {
-        None => next(),
-        Some(0) => 0,
-        Some(_) => interrupted(),
-    }
+    // SAFETY: nobody asks for the rest.
+    unsafe { sleep_nanos(u64::from(micros) * 1_000, ptr::null_mut(), next) }
 }
 
 /// Sleeps for a number of seconds, in virtual time if this thread is scheduled. Returns the seconds
@@ -182,12 +180,6 @@ pub(crate) fn sleep_seconds(seconds: c_uint, next: impl FnOnce() -> c_uint) -> c
         None => next(),
         Some(left) => left.div_ceil(SECOND) as c_uint,
     }
-}
-
-/// Returns what a call returns that a signal has ended.
-fn interrupted() -> c_int {
-    set_errno(libc::EINTR);
-    -1
 }
 
 /// Sleeps for a time, in virtual time if this thread is scheduled, unless the time is invalid. The
@@ -201,14 +193,30 @@ pub(crate) unsafe fn sleep_for(
     next: impl FnOnce() -> c_int,
 ) -> c_int {
     // SAFETY: as the caller promises.
-    let Some(length) = (unsafe { nanoseconds(time) }) else { return noted(Source::Sleep, next) };
+    match unsafe { nanoseconds(time) } {
+        // SAFETY: as the caller promises.
+        Some(length) => unsafe { sleep_nanos(length, rest, next) },
+        None => noted(Source::Sleep, next),
+    }
+}
+
+/// Sleeps for a number of nanoseconds, in virtual time if this thread is scheduled. The time that
+/// is left after a signal is written to `rest`.
+///
+/// # Safety
+/// `rest` must be null or valid for writes.
+unsafe fn sleep_nanos(
+    length: u64,
+    rest: *mut libc::timespec,
+    next: impl FnOnce() -> c_int,
+) -> c_int {
     match sleep_in_schedule(length) {
         None => next(),
         Some(0) => 0,
         Some(left) => {
             // SAFETY: as the caller promises.
             unsafe { put_rest(rest, left) };
-            interrupted()
+            failed(libc::EINTR)
         }
     }
 }

@@ -60,7 +60,7 @@ mod written;
 pub use libc;
 pub use start::{begin, observe};
 
-pub(crate) use original::{Errno, Original, errno, set_errno};
+pub(crate) use original::{Errno, Original, errno, failed, set_errno};
 pub(crate) use table::originals;
 
 /// Smallest page size. Where pages are larger, the system rejects addresses that are not aligned to

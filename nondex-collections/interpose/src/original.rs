@@ -137,6 +137,12 @@ pub(crate) fn set_errno(errno: c_int) {
     unsafe { *libc::__errno_location() = errno }
 }
 
+/// Sets `errno`, and returns the result of a function that fails.
+pub(crate) fn failed(errno: c_int) -> c_int {
+    set_errno(errno);
+    -1
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -101,10 +101,7 @@ pub(crate) mod sockets;
 mod status;
 pub(crate) mod threads;
 
-use ::std::ffi::c_int;
-
 use crate::original::Entry;
-use crate::set_errno;
 
 /// Originals of the functions in the table, and others that the layers call.
 pub(crate) mod originals {
@@ -149,9 +146,3 @@ static GROUPS: &[&[&Entry]] = &[
     status::ENTRIES,
     threads::ENTRIES,
 ];
-
-/// Sets `errno`, and returns the result of a function that fails.
-fn failed(errno: c_int) -> c_int {
-    set_errno(errno);
-    -1
-}

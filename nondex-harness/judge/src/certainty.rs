@@ -374,9 +374,9 @@ pub(super) fn by_natural_runs(question: Question<'_>) -> Result<Option<Conclusio
     Ok(Some(Conclusion::NonDeterministic { spec: Box::new(natural) }))
 }
 
-/// Returns whether the date decides about a test of one thread that delays were found to fail: it
-/// reads the date, and fails without a delay, too. The length of the delays then only shows when
-/// the second, or the day, changes.
+/// Returns whether the date decides the outcome of a test for which delays were found. The test has
+/// one thread, reads the date, and fails without a delay, too. The length of the delays then only
+/// shows when the second, or the day, changes.
 ///
 /// # Errors
 /// Returns the runs with real time to make first.
@@ -391,12 +391,9 @@ pub(super) fn is_of_date(found: &Dependence, question: Question<'_>) -> Result<b
     {
         return Ok(false);
     }
-    let passing = question.clean().iter().filter(|run| run.passed());
-    let took = passing.map(|run| run.took).min().unwrap_or_default();
     let natural = question.natural_spec();
     // The clean runs do not show how long the test takes in real time.
-    let first = evidence.made(&natural, 1)?;
-    let took = longest(first).max(took);
+    let took = longest(evidence.made(&natural, 1)?);
     let runs = evidence.made(&natural, ENOUGH_RANDOM.min(affordable(took)).max(1))?;
     Ok(runs.iter().any(|run| !run.passed() && !run.has_no_outcome()))
 }

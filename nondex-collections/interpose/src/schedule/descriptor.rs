@@ -14,7 +14,7 @@ use super::shared::{LEASE, tick};
 use super::{
     Object, Operation, Woken, filter, outside, point, point_after, point_on, stamps, wait_for,
 };
-use crate::{Errno, errno, libc, originals, own, set_errno};
+use crate::{Errno, errno, failed, libc, originals, own};
 
 /// Flag of a call that waits until all requested bytes are there.
 pub(crate) const WAITS_FOR_ALL: c_int = libc::MSG_WAITALL;
@@ -64,12 +64,6 @@ fn wait(operation: Operation, fd: c_int, direction: Direction) -> Result<(), c_i
     }
 }
 
-/// Returns what a call returns that fails with this error.
-fn fails(error: c_int) -> isize {
-    set_errno(error);
-    -1
-}
-
 /// Makes a call that waits until `fd` is readable, unless `flags` has `MSG_DONTWAIT`.
 #[inline]
 pub(crate) fn read(fd: c_int, flags: c_int, next: impl Fn() -> isize) -> isize {
@@ -104,7 +98,7 @@ fn receive(operation: Operation, fd: c_int, flags: c_int, call: &dyn Fn() -> isi
     }
     match wait(operation, fd, Direction::In) {
         Ok(()) => call(),
-        Err(error) => fails(error),
+        Err(error) => failed(error) as isize,
     }
 }
 
@@ -195,7 +189,7 @@ unsafe fn write_when_ready(
         return result;
     }
     if let Err(error) = wait(Operation::Write, fd, Direction::Out) {
-        return fails(error);
+        return failed(error) as isize;
     }
     let len: usize = buffers.iter().map(|buffer| buffer.iov_len).sum();
     let result = match kind {
@@ -246,7 +240,7 @@ unsafe fn write_pieces(
             match wait(Operation::Write, fd, Direction::Out) {
                 Ok(()) => {}
                 Err(_) if done + of_buffer > 0 => return (done + of_buffer) as isize,
-                Err(error) => return fails(error),
+                Err(error) => return failed(error) as isize,
             }
         }
         done += of_buffer;
@@ -291,7 +285,7 @@ pub(crate) fn refuse_timer(next: impl FnOnce() -> c_int) -> c_int {
     if own::is_initialized() {
         context::note_source(Source::Clock);
     }
-    fails(libc::ENOSYS) as c_int
+    failed(libc::ENOSYS)
 }
 
 /// Waits for the lock of a file in the scheduler if this thread is scheduled.
@@ -310,8 +304,8 @@ pub(crate) fn lock_file(fd: c_int, operation: c_int, next: impl Fn(c_int) -> c_i
     let object = Object::Descriptor(fd, true);
     match wait_for(Operation::File, object, None, &mut is_taken) {
         Woken::Free => next(operation),
-        Woken::Signal => fails(libc::EINTR) as c_int,
+        Woken::Signal => failed(libc::EINTR),
         _ if error == 0 => 0,
-        _ => fails(error) as c_int,
+        _ => failed(error),
     }
 }

@@ -8,7 +8,7 @@ use super::shared::{IS_ON, LEASE, SHARED, tick};
 use super::thread::{Ref, Woken};
 use super::token;
 use super::{Object, Operation, choices, epoch, kernel, lateness, leaving, park};
-use crate::{libc, set_errno};
+use crate::{failed, libc};
 
 const WAIT: c_int = 0;
 const WAKE: c_int = 1;
@@ -87,7 +87,7 @@ pub(crate) unsafe fn syscall(number: c_long, arguments: [c_long; 6]) -> Option<c
                 // SAFETY: the caller passes a futex.
                 let futex: &AtomicU32 = unsafe { &*ptr::with_exposed_provenance(address) };
                 if futex.load(Ordering::SeqCst) != arguments[5] as u32 {
-                    return Some(fail(libc::EAGAIN));
+                    return Some(failed(libc::EAGAIN).into());
                 }
             }
             Ok(requeue(me, address, second, value as c_int, time as c_int))
@@ -99,7 +99,7 @@ pub(crate) unsafe fn syscall(number: c_long, arguments: [c_long; 6]) -> Option<c
         }
         _ => return None,
     };
-    Some(result.map_or_else(fail, c_long::from))
+    Some(c_long::from(result.unwrap_or_else(failed)))
 }
 
 /// Returns the arguments of a call that is made for real. A deadline is translated to the system's
@@ -124,11 +124,6 @@ pub(crate) unsafe fn for_system(
         arguments[3] = ptr::from_ref(place).expose_provenance() as c_long;
     }
     arguments
-}
-
-fn fail(error: c_int) -> c_long {
-    set_errno(error);
-    -1
 }
 
 /// Waits while the futex has the expected value.
@@ -203,7 +198,7 @@ fn wait_at_work(futex: &AtomicU32, expected: u32, bits: u32) -> Option<c_long> {
         return None;
     }
     if futex.load(Ordering::SeqCst) != expected {
-        return Some(fail(libc::EAGAIN));
+        return Some(failed(libc::EAGAIN).into());
     }
     // A missing wake-up could be the tool's fault, so deadlocks of the program are no longer
     // proven.

@@ -6,7 +6,7 @@ use super::descriptor::{call_takes_time, is_scheduled};
 use super::limit::Limit;
 use super::readiness::is_ready;
 use super::{Object, Operation, Woken, now, outside, point, wait_for};
-use crate::{libc, set_errno};
+use crate::{failed, libc};
 
 /// Makes a call that waits no longer than its argument, until it finds something ready.
 ///
@@ -48,10 +48,7 @@ fn scheduled(
     loop {
         match wait_for(Operation::Poll, Object::Nothing, deadline, is_ready) {
             Woken::Time => return call(Some(Limit::Zero)),
-            Woken::Signal => {
-                set_errno(libc::EINTR);
-                return -1;
-            }
+            Woken::Signal => return failed(libc::EINTR),
             Woken::Free => {
                 let left = deadline.map(|deadline| Limit::Time(deadline.saturating_sub(now())));
                 return call(Some(left.unwrap_or(Limit::None)));

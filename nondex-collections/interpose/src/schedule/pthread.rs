@@ -11,7 +11,7 @@ use super::thread::{Ref, Woken};
 use super::token;
 use super::{Busy, Object, Operation, epoch, futex, kernel, lateness, leaving, me, trace, wakers};
 use crate::table::locks;
-use crate::{Original, errno, libc, originals, set_errno};
+use crate::{Original, errno, failed, libc, originals};
 
 type OfLock = unsafe extern "C" fn(*mut c_void) -> c_int;
 
@@ -37,10 +37,7 @@ impl Reports {
     fn timed_out(self) -> c_int {
         match self {
             Reports::ByResult => libc::ETIMEDOUT,
-            Reports::ByErrno => {
-                set_errno(libc::ETIMEDOUT);
-                -1
-            }
+            Reports::ByErrno => failed(libc::ETIMEDOUT),
         }
     }
 }

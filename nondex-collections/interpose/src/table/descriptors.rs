@@ -2,7 +2,7 @@
 
 use ::std::ffi::{c_int, c_void};
 
-use super::failed;
+use crate::failed;
 use crate::libc::{
     self, epoll_event, fd_set, iovec, nfds_t, pollfd, sigset_t, sockaddr, socklen_t,
 };

@@ -13,7 +13,7 @@ use crate::file_times::{self, show_extended, shown};
 use crate::operations::{file, stream};
 use crate::{clock, libc, surroundings, written};
 
-use super::failed;
+use crate::failed;
 
 c_functions! {
     fn open(path: *const c_char, flags: c_int, mode: libc::mode_t) -> c_int, missing -1,

@@ -43,7 +43,8 @@ const LONGEST: [Duration; 2] = [Duration::from_millis(80), Duration::from_millis
 /// Maximum number of tests in one process that use threads or time. Processes run side by side.
 const TIMED: usize = 32;
 
-/// Same number if they read the date: the processes are spread over two seconds.
+/// Same number if they read the date. Such processes are spread over two seconds, so fewer of them
+/// end sooner.
 const DATED: usize = 128;
 
 /// Time limit of each test. One that is reached is no evidence.

@@ -12,7 +12,7 @@ use nondex_core::Source;
 use crate::judge::Run;
 
 /// Minimum time between the starts of two runs of sixty.
-pub(super) const INTERVAL: Duration = interval(60);
+const INTERVAL: Duration = interval(60);
 
 /// Returns the minimum time between the starts of two runs, so that this number of runs takes more
 /// than two seconds.

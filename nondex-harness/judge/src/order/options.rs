@@ -80,15 +80,14 @@ impl OrderOptions {
         let shared = || sharers.iter().filter(|_| is_drawn);
         let of_writers = shared().flat_map(|shared| shared.writers_first(names.len()));
         let of_readers = shared().flat_map(|shared| shared.readers_next(names.len()));
-        let mut of_sharers: Vec<Vec<usize>> = Vec::new();
+        let most = planned.len().saturating_add(most);
         for order in of_writers.chain(of_readers).take(MAX_OF_SHARERS) {
-            if !planned.contains(&order) && !of_sharers.contains(&order) {
-                of_sharers.push(order);
+            if !planned.contains(&order) {
+                planned.push(order);
             }
         }
-        let left = of_sharers.len().saturating_sub(most);
-        of_sharers.truncate(most);
-        planned.append(&mut of_sharers);
+        let left = planned.len().saturating_sub(most);
+        planned.truncate(most);
         (planned, left)
     }
 
