@@ -40,13 +40,12 @@ fn a_test_that_chance_may_decide_is_run_often_before_it_is_called_stable() {
         let found = test(&report, name);
         assert_eq!(found.verdict, Verdict::Stable, "{found:#?}");
         assert!(found.sources.contains(&source), "{found:#?}");
-        // Runs with chosen threads and time are no evidence about chance, and are additional.
-        let interleaved = found.steps.iter().any(|step| step.name == "interleavings");
-        // Most of those with real ones are made together with other tests.
+        // Runs with chosen threads and time are no evidence about chance, and are additional. Most
+        // of those with real ones are made together with other tests, where these are short. How
+        // many that are depends on the load of the machine.
         let is_joined = |source: &Source| is_timing_source(*source) || *source == Source::Date;
         let is_timed = found.sources.iter().all(is_joined);
-        let is_alone = found.runs == runs || found.runs > runs && interleaved;
-        assert!(is_alone || is_timed && found.runs < runs, "{found:#?}");
+        assert!(is_timed || found.runs == runs, "{found:#?}");
         assert!(found.failure_bound.is_some_and(|bound| bound < 0.14));
     }
     // Std reads the id of each thread that it starts. This must not count as a use by the test.
