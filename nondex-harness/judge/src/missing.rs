@@ -40,8 +40,8 @@ pub struct RunLimits {
 /// is spent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ExperimentPurpose {
-    /// Search for findings beyond what was requested. It comes after the requested search of all
-    /// tests, and has the same budget.
+    /// Search for findings beyond what was requested. It has the same budget as the requested one,
+    /// and comes later.
     Extend,
     /// Search for findings: an answer exists without it.
     Explore,

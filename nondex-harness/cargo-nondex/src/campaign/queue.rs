@@ -1,10 +1,10 @@
 //! The executor: one queue of runs for all cores.
 //!
 //! The clean runs of all tests come first. Then come requested runs, those of the tests that have
-//! used the least time first. Searches come last. So when the [budget](super::budget) is spent, all
-//! tests have had about equal time, and cheap tests have had all their runs. One core of several
-//! works on the test that has used the most time, which would otherwise still run long after all
-//! others.
+//! used the least time first. For further seeds, this time counts more. Searches come last. So when
+//! the [budget](super::budget) is spent, all tests have had about equal time, and cheap tests have
+//! had all their runs. One core of several works on the test that has used the most time, which
+//! would otherwise still run long after all others.
 //!
 //! When all runs that a test requested have ended, they are added to its other runs in the order of
 //! the request. The judge then decides what the test needs next. So a conclusion does not depend on

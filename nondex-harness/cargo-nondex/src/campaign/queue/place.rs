@@ -16,10 +16,12 @@ pub(super) enum Phase {
     Explore,
     /// Runs that explain a finding.
     Search,
-    /// Runs that show whether more seeds than the requested ones find anything.
-    Extend,
     Alone,
 }
+
+/// Factor by which the time that a test has used counts more if it only asks for more seeds than
+/// the requested ones. So cheap tests have those before a costly one has used up the budget.
+const EXTENSION: u32 = 4;
 
 /// Round in which a test requests its second clean run.
 const SECOND: usize = 1;
@@ -28,7 +30,7 @@ const SECOND: usize = 1;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct QueuePlace {
     pub(super) phase: Phase,
-    /// Expected duration of the test's runs before this one.
+    /// Expected duration of the test's runs before this one, multiplied for [more](EXTENSION) seeds.
     pub(super) spent: Duration,
     /// Number of batches that the test requested before.
     pub(super) round: usize,
@@ -43,7 +45,6 @@ impl QueuePlace {
     pub(super) fn new(batch: &Missing, spent: Duration, [test, round, index]: [usize; 3]) -> Self {
         let phase = match &batch.experiments[index].choices {
             _ if batch.alone => Phase::Alone,
-            _ if batch.purpose == ExperimentPurpose::Extend => Phase::Extend,
             Choices::Canonical if round == SECOND => Phase::Begun,
             Choices::Canonical => Phase::Explore,
             Choices::Drawn(drawn) => match drawn.selection {
@@ -51,6 +52,7 @@ impl QueuePlace {
                 Selection::Only(_) | Selection::Except(_) => Phase::Search,
             },
         };
-        QueuePlace { phase, spent, round, test, index }
+        let weight = if batch.purpose == ExperimentPurpose::Extend { EXTENSION } else { 1 };
+        QueuePlace { phase, spent: spent * weight, round, test, index }
     }
 }
