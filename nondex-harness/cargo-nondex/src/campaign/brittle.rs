@@ -156,15 +156,20 @@ impl Search<'_> {
         let mut detection = processes.answer(&mut self.experiments, |experiments| {
             detect(std::slice::from_ref(&original), &self.ending, experiments)
         })?;
-        // It would hang in each further order.
-        let hung = self.experiments.made().iter().filter_map(Experiment::hung);
-        self.ending.extend(hung.filter(|test| !self.ending.contains(test)).collect::<Vec<_>>());
+        // A test that hung would do so in each further order.
+        let hung: Vec<usize> =
+            self.experiments.made().iter().filter_map(Experiment::hung).collect();
         let ending = &self.ending;
-        let ends = |test: &usize| ending.contains(test);
+        let ends = |test: &usize| ending.contains(test) || hung.contains(test);
         let others: Vec<usize> = (0..self.number).filter(|test| !ends(test)).collect();
         if !failing.iter().all(|test| detection.has_passed(*test, &self.experiments)) {
+            let without_hung = |mut order: Vec<usize>| {
+                order.retain(|test| !hung.contains(test));
+                order
+            };
+            let planned = [original, reverse].map(without_hung);
             detection = processes.answer(&mut self.experiments, |experiments| {
-                detect(&[original.clone(), reverse.clone()], ending, experiments)
+                detect(&planned, ending, experiments)
             })?;
         }
         // Each order runs every test once, with real threads and in real time.

@@ -158,6 +158,7 @@ impl<'a> Processes<'a> {
     /// they are random there, as in a plain run.
     fn make(&self, missing: &MissingProcesses) -> Vec<Experiment> {
         let alone = missing.alone;
+        self.context.progress.requested(missing.experiments.len());
         let required = |plan: &ProcessPlan| self.required(plan.tests());
         self.each(&missing.experiments, alone, required, |place, plan| {
             let make = || match plan {

@@ -6,6 +6,7 @@ mod crossed;
 mod found;
 mod left;
 mod search;
+mod steps;
 mod unexplained;
 
 use std::cell::RefCell;
@@ -15,6 +16,7 @@ use std::time::Instant;
 use camino::Utf8PathBuf;
 
 use self::found::{BinaryResult, Suspect};
+use self::steps::Steps;
 use super::across::Across;
 use super::external_files::Changed;
 use super::launch::Launcher;
@@ -42,6 +44,7 @@ struct OrderCampaign<'a> {
     is_scheduled: bool,
     notes: RefCell<Vec<String>>,
     tried: RefCell<Vec<TriedOrder>>,
+    steps: RefCell<Steps>,
     workspace: Workspace,
 }
 
@@ -84,6 +87,7 @@ pub fn run(
         is_scheduled,
         notes: RefCell::new(notes),
         tried: RefCell::default(),
+        steps: RefCell::default(),
         workspace: Workspace::new(absolute(&options.workspace_root)?),
     };
     let mut is_partial = false;
@@ -124,6 +128,12 @@ impl OrderCampaign<'_> {
         self.notes.borrow_mut().push(note);
     }
 
+    /// Begins a step of the search in a binary.
+    fn step(&self, step: &'static str) {
+        self.steps.borrow_mut().begin(step);
+        self.context.progress.step(step);
+    }
+
     /// Notes, once, which results are missing where accesses to statics cannot be observed.
     fn note_unseen(&self, states: &BinaryState<'_>) {
         const UNSEEN: &str = "processes cannot trace each other on this machine: the lines that \
@@ -155,6 +165,7 @@ impl OrderCampaign<'_> {
         let mut experiments = Experiments::new(is_shared);
         let processes = self.processes(selected);
         let states = BinaryState::new(&processes, &symbols, &self.workspace);
+        self.step("each test alone");
         let (mut found, uses) =
             self.search(&states, &processes, &names, &requested, &mut experiments);
         let changed: Changed = uses
@@ -163,6 +174,7 @@ impl OrderCampaign<'_> {
                 used.changed_files().map(|file| (file.to_owned(), names[used.test].to_owned()))
             })
             .collect();
+        self.step("what tests leave to others");
         let mut reports = Vec::new();
         // The first test gets the runs of the common search, so that the sum of all runs is right.
         let mut counted = 0;
@@ -189,6 +201,8 @@ impl OrderCampaign<'_> {
             reports.push(report);
         }
         self.add_races(&states, &processes, &found, &uses, (&requested, &mut reports));
+        let took = self.steps.borrow_mut().finish(id);
+        took.into_iter().for_each(|took| self.note(took));
         self.note_unstarted(&processes);
         if self.context.stop.is_set() {
             self.note(found.left_out(id, &requested, &names));
@@ -294,6 +308,7 @@ impl OrderCampaign<'_> {
             .map(|(test, _)| *test)
             .collect();
         let time = found.suite.and_then(|suite| self.time_for(suite));
+        self.step("interleavings of two tests");
         let races = Races {
             processes,
             states,

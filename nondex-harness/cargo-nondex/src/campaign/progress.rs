@@ -18,6 +18,12 @@ pub trait Progress: Sync {
     /// Receives the remaining time for exploring, before a run is started.
     fn left(&self, _left: Option<Duration>) {}
 
+    /// Receives the name of a step of a search that begins.
+    fn step(&self, _step: &'static str) {}
+
+    /// Receives the number of runs that the step makes next.
+    fn requested(&self, _runs: usize) {}
+
     /// Receives the code that a run executed, if it was requested.
     fn covered(&self, _test_id: &str, _covered: &[CoveredRecord]) {}
 

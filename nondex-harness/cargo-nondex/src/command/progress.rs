@@ -56,6 +56,8 @@ struct Counts {
     has_failed: bool,
     /// Time that is left for exploration, if it is limited.
     left: Option<Duration>,
+    /// Step of a search for test orders, and the number of its requested runs that have not ended.
+    step: Option<(&'static str, usize)>,
     /// Time of the last plain line.
     last_line: Instant,
 }
@@ -74,6 +76,7 @@ impl<'a> Display<'a> {
                 runs: 0,
                 has_failed: false,
                 left: None,
+                step: None,
                 last_line: Instant::now(),
             }),
             coverage: None,
@@ -128,6 +131,16 @@ impl Progress for Display<'_> {
         self.counts.locked().left = left;
     }
 
+    fn step(&self, step: &'static str) {
+        self.counts.locked().step = Some((step, 0));
+    }
+
+    fn requested(&self, runs: usize) {
+        if let Some((_, open)) = &mut self.counts.locked().step {
+            *open = runs;
+        }
+    }
+
     fn finished(&self, test_id: &str, _spec: &RunSpec, outcome: &Outcome) {
         if let Some(coverage) = self.coverage {
             coverage.end(test_id);
@@ -135,6 +148,9 @@ impl Progress for Display<'_> {
         let mut counts = self.counts.locked();
         counts.runs += 1;
         counts.has_failed |= !outcome.passed();
+        if let Some((_, open)) = &mut counts.step {
+            *open = open.saturating_sub(1);
+        }
         if let Some((events, stage)) = self.events {
             events.progress(stream::Counts {
                 stage,
@@ -233,9 +249,14 @@ impl Counts {
         self.explored.max(self.judged)
     }
 
-    /// Returns text about the time that is left, such as `, at most 90 s more`, or about the work
-    /// after that time. That time limits no run if `every_seed` is tried.
+    /// Returns text about the step of a search for test orders. For other campaigns, returns text
+    /// about the time that is left, such as `, at most 90 s more`, or about the work after that
+    /// time. That time limits no run if `every_seed` is tried.
     fn still(&self, every_seed: bool) -> String {
+        if let Some((step, open)) = self.step {
+            let open = if open > 0 { format!(" ({open} more)") } else { String::new() };
+            return format!(", now {step}{open}");
+        }
         let seconds = self.left.map(|left| left.as_secs_f64().ceil());
         match (seconds, self.has_failed) {
             (None, _) => String::new(),
@@ -291,6 +312,7 @@ mod tests {
             runs: 1,
             has_failed: false,
             left: None,
+            step: None,
             last_line: Instant::now(),
         }
     }
@@ -313,6 +335,11 @@ mod tests {
         ] {
             let counts = Counts { has_failed, left, ..counts(0, 0) };
             assert_eq!(counts.still(every_seed), expected, "{left:?} {has_failed} {every_seed}");
+        }
+        for (open, expected) in [(0, ", now pairs of tests"), (7, ", now pairs of tests (7 more)")]
+        {
+            let counts = Counts { step: Some(("pairs of tests", open)), ..counts(0, 0) };
+            assert_eq!(counts.still(false), expected);
         }
     }
 }

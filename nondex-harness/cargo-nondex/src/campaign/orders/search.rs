@@ -39,7 +39,9 @@ impl OrderCampaign<'_> {
         each_alone(processes, &all, experiments);
         let alone = runs_alone(&all, experiments);
         let mut ending = ending(&alone);
+        self.step("all tests in their order and in reverse");
         let suite = self.suite_time(processes, &ending, experiments);
+        self.step("pairs of tests");
         let (tried, has_pairs) = self.pairs(processes, &alone, (requested, suite), experiments);
         // A test that hangs after another test would do so in half of all orders. It is left out of
         // them.
@@ -50,8 +52,10 @@ impl OrderCampaign<'_> {
         let passed_alone = |test: &usize| processes.passed(*test, alone[*test].as_ref()?);
         let passes = |test: &&usize| passed_alone(test) == Some(true);
         let passing: Vec<usize> = all.iter().filter(passes).copied().collect();
+        self.step("what each test uses");
         let mut uses = race::uses(processes, states, &passing);
         let planned = self.planned(id, names, &race::sharers(&uses), suite);
+        self.step("orders");
         let (mut detection, is_tried) = detected(processes, &planned, &ending, experiments);
         let tried_orders = tried_orders(processes, names, &detection, experiments);
         for test in &detection.cutting {
@@ -78,6 +82,7 @@ impl OrderCampaign<'_> {
                 .answer(experiments, |experiments| beginnings(&changing, &failing, experiments));
             detection.orders.extend(tried.into_iter().flatten());
         }
+        self.step("the roles of tests");
         let limits = self.order_options.limits(has_pairs);
         let mut suspects = experiments.suspects(requested);
         let mut all_concluded = Vec::new();
@@ -95,6 +100,7 @@ impl OrderCampaign<'_> {
         }
         let repeated =
             processes.answer(experiments, |experiments| not_idempotent(requested, experiments));
+        self.step("tests under other seeds");
         let (mut suspects, open) = Suspect::of(suspects, all_concluded);
         let mut seeded = SeededProcesses::new(processes, experiments);
         let dependent: Vec<(usize, OrderDependence)> =

@@ -30,7 +30,7 @@ const SECOND: usize = 1;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct QueuePlace {
     pub(super) phase: Phase,
-    /// Expected duration of the test's runs before this one, multiplied for [more](EXTENSION) seeds.
+    /// Expected duration of the test's runs before this one, multiplied for more seeds.
     pub(super) spent: Duration,
     /// Number of batches that the test requested before.
     pub(super) round: usize,
