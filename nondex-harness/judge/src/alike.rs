@@ -2,85 +2,96 @@
 //!
 //! The levels from ONE on draw every order in the same way. They only differ in which orders agree:
 //! at ONE those of equal length, at EQ those of equal content, at ID those of one unmodified
-//! object, and at FULL none. If a run has no two orders that agree at its level, it has independent
-//! orders. A test whose first runs at two levels have independent orders sees the same distribution
-//! at both. Further seeds at the stronger level would only be more samples of what the seeds at the
-//! weaker one sample already, less realistically. So one seed is tried there, unless a run fails.
+//! object, and at FULL none. If the orders of a test agree in the same groups at two levels, it
+//! sees the same distribution at both. Further seeds at the stronger level would only be more
+//! samples of what the seeds at the weaker one sample already, less realistically. So one seed is
+//! tried there, unless a run fails.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use nondex_core::choice::key;
 use nondex_core::context::place;
-use nondex_core::{Family, Level, Model, RunSpec};
+use nondex_core::{ChoiceRecord, Level, Model, PointRecord, RunSpec};
 
-use super::margin;
 use super::question::Question;
 use super::run::Run;
-use super::timing::may_be_of_schedule;
+use super::timing::{is_timing, may_be_of_schedule};
 
-/// Returns whether a run at `level` would only be more of what runs at other levels show, as far as
-/// the runs until now show.
-pub(super) fn is_as_at_others(question: Question<'_>, level: Level) -> bool {
-    is_as_at_weaker(question, level) || margin::is_between(question, level)
+/// Returns whether the choices at `level` are orders alone, drawn like those of a weaker level.
+pub(super) fn is_as_at_weaker(question: Question<'_>, level: Level) -> bool {
+    let mut all = question.evidence.all().map(|(_, run)| run);
+    let is_of_orders = |point: &PointRecord| {
+        let family = point.site.family;
+        !family.varies(level) || family.is_of_orders()
+    };
+    all.all(|run| !may_be_of_schedule(run) && run.points.iter().all(is_of_orders))
+        && orders_are_as_at_weaker(question, level)
 }
 
 /// Returns whether the orders at `level` are drawn like those of a weaker level, as far as the
 /// first run at each of them shows.
-fn is_as_at_weaker(question: Question<'_>, level: Level) -> bool {
+pub(super) fn orders_are_as_at_weaker(question: Question<'_>, level: Level) -> bool {
     let (options, evidence) = (question.options, question.evidence);
     if !options.prune || level <= Level::One || evidence.all().any(|(_, run)| !run.passed()) {
         return false;
     }
-    let is_independent = |level: Level| {
+    let agreement = |level: Level| {
         let is_drawn = |spec: &RunSpec| spec.draws_all() && spec.level() == level;
-        let first = evidence.specs().find(|(spec, _)| is_drawn(spec));
-        first
-            .and_then(|(_, runs)| runs.first())
-            .is_some_and(|run| draws_apart(question, run, level))
+        let (_, runs) = evidence.specs().find(|(spec, _)| is_drawn(spec))?;
+        agreement(question, runs.first()?, level)
     };
     let is_weaker = |weaker: &Level| *weaker < level && *weaker >= Level::One;
-    is_independent(level) && options.levels.iter().copied().filter(is_weaker).any(is_independent)
+    let mut weaker = options.levels.iter().copied().filter(is_weaker);
+    agreement(level)
+        .is_some_and(|found| weaker.any(|weaker| agreement(weaker) == Some(found.clone())))
 }
 
-/// Returns whether no two observed orders of a run at `level` agree by definition of the level.
-/// Returns false if this is unknown, or if the level decides more than orders.
-fn draws_apart(question: Question<'_>, run: &Run, level: Level) -> bool {
-    if !run.complete || run.lost || may_be_of_schedule(run) {
-        return false;
+/// One observed order: its place, its ordinal there, its length, and the number of the group of
+/// orders that agree. Orders that are canonical whatever the seed have no group.
+type Order = (u64, u64, u64, Option<usize>);
+
+/// Returns which observed orders of a run at `level` agree by definition of the level, sorted.
+/// Returns `None` if this is unknown, and if there are none.
+fn agreement(question: Question<'_>, run: &Run, level: Level) -> Option<Vec<Order>> {
+    if !run.complete || run.lost {
+        return None;
     }
-    let varying = run.points.iter().filter(|point| point.site.family.varies(level));
-    let mut keys = HashSet::new();
-    let mut has_order = false;
-    for point in varying {
-        let family = point.site.family;
-        if !family.is_of_orders() || family == Family::Environment {
-            return false;
-        }
-        has_order = true;
-        // Only the elements' own code sees these orders, and not whether two of them agree.
-        if Model::by_api(&point.site.api).is_some_and(Model::is_unseen) {
+    let mut listed: Vec<&ChoiceRecord> = Vec::new();
+    for point in run.points.iter() {
+        // Only the elements' own code sees some orders, and not whether two of them agree.
+        if !point.site.family.varies(level)
+            || is_timing(&point.site)
+            || Model::by_api(&point.site.api).is_some_and(Model::is_unseen)
+        {
             continue;
         }
         let place = place(question.test, &point.thread, &point.site);
-        let listed = run.choices.iter().filter(|choice| choice.place == place);
-        let mut count = 0;
-        for choice in listed {
-            count += 1;
-            let Some(key) = key(level, choice) else { return false };
-            if !keys.insert(key) {
-                return false;
-            }
-        }
-        if count != point.count {
-            return false;
+        let before = listed.len();
+        listed.extend(run.choices.iter().filter(|choice| choice.place == place));
+        if (listed.len() - before) as u64 != point.count {
+            return None;
         }
     }
-    has_order
+    listed.sort_unstable_by_key(|choice| (choice.place, choice.ordinal));
+    let mut groups = HashMap::new();
+    let order = |choice: &&ChoiceRecord| {
+        let group = if choice.keeps_base(level) {
+            None
+        } else {
+            let next = groups.len();
+            Some(*groups.entry(key(level, choice)?).or_insert(next))
+        };
+        Some((choice.place, choice.ordinal, choice.len, group))
+    };
+    let orders: Vec<Order> = listed.iter().map(order).collect::<Option<_>>()?;
+    (!orders.is_empty()).then_some(orders)
 }
 
 #[cfg(test)]
 mod tests {
-    use nondex_core::{ChoiceRecord, Outcome, PointRecord, ScheduleRecord};
+    use std::collections::HashSet;
+
+    use nondex_core::{Family, Outcome, ScheduleRecord, Site, model};
 
     use super::*;
     use crate::conclusion::Conclusion;
@@ -121,19 +132,36 @@ mod tests {
     }
 
     #[test]
-    fn a_level_has_one_seed_if_no_orders_agree_at_it_or_at_a_weaker_one() {
+    fn a_level_has_one_seed_if_the_same_orders_agree_as_at_a_weaker_one() {
         for (reads, expected) in [
             (&[(1, 20, 1, 1)][..], [10, 10, 1, 1, 1]),
             (&[(1, 20, 1, 1), (2, 30, 2, 2)], [10, 10, 1, 1, 1]),
             (&[(1, 20, 1, 1), (1, 20, 2, 2)], [10, 10, 10, 1, 1]),
-            (&[(1, 20, 1, 1), (2, 20, 1, 2)], [10, 10, 10, 10, 1]),
-            (&[(1, 20, 1, 1), (2, 20, 1, 1)], [10, 10, 10, 10, 10]),
+            (&[(1, 20, 1, 1), (2, 20, 1, 2)], [10, 10, 1, 10, 1]),
+            (&[(1, 20, 1, 1), (2, 20, 1, 1)], [10, 10, 1, 1, 10]),
             // The content was changed without a modification of the collection.
-            (&[(1, 20, 1, 1), (1, 20, 2, 1)], [10, 10, 10, 10, 1]),
+            (&[(1, 20, 1, 1), (1, 20, 2, 1)], [10, 10, 10, 1, 1]),
+            (&[(1, 20, 1, 1), (1, 20, 2, 1), (1, 20, 2, 2)], [10, 10, 10, 10, 10]),
         ] {
             assert_eq!(runs(&options(), reads), expected, "{reads:?}");
             let long = Options { prune: false, ..options() };
             assert_eq!(runs(&long, reads), [10; 5], "{reads:?}");
+        }
+    }
+
+    #[test]
+    fn orders_are_compared_where_one_thread_is_delayed_as_well() {
+        let read_twice = [(1, 20, 1, 1), (2, 20, 1, 1)];
+        for (threads, expected) in [(1, [10, 10, 1, 1, 10]), (2, [10; 5])] {
+            let (_, evidence) = simulate(&options(), |spec| {
+                let run = reading(spec, &read_twice);
+                let delay = Site { family: Family::Time, ..site(9) };
+                let delay = Site { api: model::THREAD_SLEEP.api.into(), ..delay };
+                let points = run.points.iter().cloned().chain([point(delay)]).collect();
+                let schedule = ScheduleRecord { threads, ..ScheduleRecord::default() };
+                Run { points, schedule: Some(schedule), ..run }
+            });
+            assert_eq!(Level::ALL.map(|level| runs_at(&evidence, level)), expected, "{threads}");
         }
     }
 

@@ -10,8 +10,8 @@ use super::exhaustive::{Exploration, explore};
 use super::missing::{ExperimentPurpose, Missing};
 use super::question::Question;
 use super::run::Run;
-use super::sampling::seed_specs;
-use super::{alike, systematic, unseen};
+use super::sampling::{self, seed_specs};
+use super::{systematic, unseen};
 
 /// Maximum number of hangs at one level, after which its other seeds are skipped: each takes the
 /// whole time limit.
@@ -62,7 +62,7 @@ pub(super) fn answered_specs(
         specs.extend(systematic::explore(question)?.specs);
     }
     if !unseen::adds_nothing(question, level)
-        && !alike::is_as_at_others(question, level)
+        && !sampling::is_as_at_others(question, level)
         && let Exploration::Complete(seeds) = explore(question, level)?
     {
         specs.extend(seeds.into_iter().map(|seed| question.seed_spec(level, seed)));

@@ -1,40 +1,75 @@
-//! Finds levels that only limit how long a thread that is alone is delayed.
+//! Finds levels that only limit how long threads are delayed.
 //!
 //! In a test of one thread, nothing else happens during a delay: time passes, up to 20 ms at STD
 //! and up to an hour at FULL. A test that misses a margin after some delay misses it after any
 //! longer one. FULL draws delays of every length, half of them a quarter of an hour or longer. So
 //! where a test passes at STD and FULL, the levels between could only show that it fails after some
-//! delays and passes after longer ones. One seed is tried there, unless a run fails.
+//! delays and passes after longer ones. One seed is tried there, unless a run fails. STD has a few
+//! seeds more, because delays of its length are those of a loaded machine.
+//!
+//! In a test of several threads that uses no time, others run during a delay. It ends no wait, so a
+//! delay beyond the time that the others take is like any longer one. The levels between STD and
+//! FULL have one seed there, too.
 
-use nondex_core::{Family, Level, Model, PointRecord, choice, model};
+use nondex_core::{Family, Level, Model, PointRecord, Site, choice, model};
 
 use super::question::Question;
-use super::run::Run;
-use super::unseen;
+use super::timing::is_timing;
+use super::{alike, clock_start, unseen};
 
-/// Returns whether `level` limits nothing but the delays of a thread that is alone, apart from
-/// [unobserved](unseen) orders, and levels around it are requested.
+/// Number of seeds at STD for a test of one thread.
+const AT_STD: usize = 3;
+
+/// Number of seeds at a level where dates may be equal as at no weaker level. Each draws whether a
+/// clock stands still as long as it may.
+const OF_DATES: usize = 5;
+
+/// Returns whether `level` limits nothing but delays, apart from [unobserved](unseen) orders, and
+/// levels around it are requested.
 pub(super) fn is_between(question: Question<'_>, level: Level) -> bool {
+    let is_around = matches!(level, Level::Std | Level::Full);
+    !is_around && seeds(question, level) == Some(1)
+}
+
+/// Returns the number of seeds that suffice at a level that limits nothing but delays; `None` for
+/// other levels, and if a run failed.
+pub(super) fn seeds(question: Question<'_>, level: Level) -> Option<usize> {
     let (options, evidence) = (question.options, question.evidence);
     let are_around = [Level::Std, Level::Full].iter().all(|level| options.levels.contains(level));
-    if !options.prune || !are_around || matches!(level, Level::Std | Level::Full) {
-        return false;
+    if !options.prune || !are_around || level == Level::Full {
+        return None;
     }
-    let is_alone = |run: &Run| run.passed() && run.complete && !run.lost && !run.has_threads();
-    if !evidence.all().all(|(_, run)| is_alone(run)) {
-        return false;
+    let mut all = evidence.all().map(|(_, run)| run);
+    if !all.all(|run| run.passed() && run.complete && !run.lost) {
+        return None;
+    }
+    let is_alone = !evidence.all().any(|(_, run)| run.has_threads());
+    let points = || evidence.all().flat_map(|(_, run)| run.points.iter());
+    let uses_time = |point: &PointRecord| point.site.family == Family::Time;
+    if !is_alone && (level == Level::Std || points().any(uses_time)) {
+        return None;
     }
     let varies = |point: &&PointRecord| point.site.family.varies(level);
-    let points = evidence.all().flat_map(|(_, run)| run.points.iter());
-    let mut varying = points.filter(varies).peekable();
-    let is_covered = |point: &PointRecord| {
-        let site = &point.site;
-        let is_time = site.family == Family::Time
-            && Model::by_api(&site.api)
-                .is_some_and(|model| shows_no_other_age(model, level, &options.levels));
-        is_time || unseen::is_between(level, site, options)
-    };
-    varying.peek().is_some() && varying.all(is_covered)
+    let of_sites = points().filter(varies).map(|point| seeds_of(question, level, &point.site));
+    let number = of_sites.reduce(|one, other| Some(one?.max(other?)))??;
+    Some(if level == Level::Std { number.max(AT_STD) } else { number })
+}
+
+/// Returns the number of seeds that suffice at `level` for the choices at `site`, if they do not
+/// need all.
+fn seeds_of(question: Question<'_>, level: Level, site: &Site) -> Option<usize> {
+    let options = question.options;
+    if is_timing(site) {
+        let model = Model::by_api(&site.api)?;
+        if shows_no_other_age(model, level, &options.levels) {
+            return Some(1);
+        }
+        return (model.api == model::SYSTEM_TIME_NOW.api).then_some(OF_DATES);
+    }
+    let is_covered = clock_start::is_start(site)
+        || unseen::is_between(level, site, options)
+        || site.family.is_of_orders() && alike::orders_are_as_at_weaker(question, level);
+    is_covered.then_some(1)
 }
 
 /// Returns whether every age of a time that a call of `model` shows at `level` is also shown at
@@ -53,11 +88,12 @@ fn shows_no_other_age(model: &Model, level: Level, levels: &[Level]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use nondex_core::{Outcome, RunSpec, ScheduleRecord, Site};
+    use nondex_core::{Outcome, RunSpec, ScheduleRecord};
 
     use super::*;
     use crate::conclusion::Conclusion;
     use crate::options::Options;
+    use crate::run::Run;
     use crate::simulation::{options, point, run, runs_at, simulate, site};
 
     /// Returns the run of a test of this number of threads that reaches choices of these calls.
@@ -74,22 +110,29 @@ mod tests {
 
     const ELAPSED: (&str, Family) = ("std::time::Instant::elapsed", Family::Time);
     const INSTANT: (&str, Family) = ("std::time::Instant::now", Family::Time);
+    const START: (&str, Family) = ("clock_gettime", Family::Entropy);
+    const SPAWN: (&str, Family) = ("std::thread::spawn", Family::Schedule);
     const DATE: (&str, Family) = ("std::time::SystemTime::now", Family::Time);
     const KEYS: (&str, Family) = ("std::hash::RandomState::new", Family::HashKeys);
     const DROPPED: (&str, Family) = ("std::collections::HashMap::drop", Family::HashMap);
     const ORDER: (&str, Family) = ("std::collections::HashMap::iter", Family::HashMap);
 
     #[test]
-    fn delays_of_one_thread_have_all_seeds_at_two_levels_and_one_at_those_between() {
-        let few = [10, 1, 1, 1, 10];
+    fn delays_that_end_no_wait_have_all_seeds_at_one_or_two_levels_and_few_at_the_others() {
+        let few = [3, 1, 1, 1, 10];
         let all = [10; 5];
         for (threads, apis, expected) in [
             (1, &[ELAPSED][..], few),
-            (1, &[ELAPSED, INSTANT, KEYS], few),
-            (1, &[ELAPSED, DROPPED], few),
+            (1, &[ELAPSED, INSTANT, START], few),
+            (1, &[ELAPSED, KEYS], [10, 1, 1, 1, 10]),
+            (1, &[ELAPSED, DROPPED], [10, 1, 1, 1, 10]),
             // Two dates may be equal at ONE and the levels above, and differ by an hour at FULL.
-            (1, &[ELAPSED, DATE], [10, 10, 1, 1, 10]),
+            (1, &[ELAPSED, DATE], [3, 5, 1, 1, 10]),
             (2, &[ELAPSED], all),
+            // One more run starts the search through all schedules.
+            (2, &[SPAWN], [11, 1, 1, 1, 10]),
+            (2, &[SPAWN, DROPPED], [11, 1, 1, 1, 10]),
+            (2, &[SPAWN, ELAPSED], all),
             (1, &[ELAPSED, ORDER], all),
         ] {
             let made = |prune| {
@@ -99,7 +142,7 @@ mod tests {
                 Level::ALL.map(|level| runs_at(&evidence, level))
             };
             assert_eq!(made(true), expected, "{threads} {apis:?}");
-            assert_eq!(made(false), all);
+            assert_eq!(made(false), all, "{threads} {apis:?}");
         }
     }
 

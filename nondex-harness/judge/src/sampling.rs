@@ -15,7 +15,7 @@ use nondex_core::{Family, Level, RunSpec, Site};
 
 use super::question::Question;
 use super::run::Run;
-use super::{alike, unseen};
+use super::{alike, margin, unseen};
 
 /// Minimum number of calls of each site that make a run a sample.
 const SAMPLE: u64 = 64;
@@ -28,6 +28,12 @@ pub fn seed_specs(question: Question<'_>, level: Level) -> Vec<RunSpec> {
     seeds(question, level).iter().map(|&seed| question.seed_spec(level, seed)).collect()
 }
 
+/// Returns whether a run at `level` would only be more of what runs at other levels show, as far as
+/// the runs until now show.
+pub(super) fn is_as_at_others(question: Question<'_>, level: Level) -> bool {
+    alike::is_as_at_weaker(question, level) || margin::is_between(question, level)
+}
+
 /// Returns the seeds that are tried at `level`: all requested ones, the first of them, or none. A
 /// level that is like others has one.
 fn seeds<'a>(question: Question<'a>, level: Level) -> &'a [u64] {
@@ -36,8 +42,11 @@ fn seeds<'a>(question: Question<'a>, level: Level) -> &'a [u64] {
     if unseen::adds_nothing(question, level) {
         return &[];
     }
-    if alike::is_as_at_others(question, level) {
+    if is_as_at_others(question, level) {
         return &all[..all.len().min(1)];
+    }
+    if let Some(number) = margin::seeds(question, level) {
+        return &all[..all.len().min(number)];
     }
     let clean = question.clean().first();
     if options.prune && clean.is_some_and(|run| is_sample(run, level)) {
@@ -56,7 +65,7 @@ pub fn levels(question: Question<'_>) -> Vec<Level> {
 /// Returns those of these levels at which choices are like those of other levels.
 pub fn alike_levels(question: Question<'_>) -> Vec<Level> {
     let mut levels = levels(question);
-    levels.retain(|level| alike::is_as_at_others(question, *level));
+    levels.retain(|level| is_as_at_others(question, *level));
     levels
 }
 

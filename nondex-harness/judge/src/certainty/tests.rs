@@ -1,6 +1,6 @@
 //! Tests of how many runs are enough.
 
-use nondex_core::{Family, Level, Site, StateChange, StateKind, model};
+use nondex_core::{Family, Level, ScheduleRecord, Site, StateChange, StateKind, model};
 
 use super::super::equivalence::is_made;
 use super::super::missing::Spent;
@@ -77,11 +77,11 @@ fn runs_under_seeds_that_choose_threads_and_time_try_other_dates_too() {
         (&[Source::Clock], 1, ENOUGH),
     ] {
         let options = Options { seeds: (0..seeds).collect(), ..options() };
-        let race =
-            Site { family: Family::Schedule, api: model::THREAD_SPAWN.api.into(), ..site(1) };
+        let late = Site { family: Family::Time, api: model::THREAD_SLEEP.api.into(), ..site(1) };
         let (conclusion, evidence) = simulate(&options, |spec| Run {
-            points: [point(race.clone())].into_iter().filter(|_| spec.is_scheduled()).collect(),
+            points: [point(late.clone())].into_iter().filter(|_| spec.is_scheduled()).collect(),
             sources: sources.to_vec(),
+            schedule: Some(ScheduleRecord { threads: 2, ..ScheduleRecord::default() }),
             ..run(true, [])
         });
         assert_eq!(conclusion, Conclusion::Stable);
