@@ -54,7 +54,7 @@ pub fn other(a: u32) -> u32 {
 
 /// Whether this is the checkout of the code before the change.
 pub fn is_before() -> bool {
-    env!("CARGO_MANIFEST_DIR").contains("nondex")
+    env!("CARGO_MANIFEST_DIR").contains("checkout-")
 }
 "#;
 
@@ -266,7 +266,7 @@ const DOCUMENTED: &str = r#"
 //! Words.
 //!
 //! ```
-//! # assert!(env!("CARGO_MANIFEST_DIR").contains("nondex"));
+//! # assert!(env!("CARGO_MANIFEST_DIR").contains("checkout-"));
 //! assert_eq!(project::other(1), 3);
 //! ```
 
@@ -274,7 +274,7 @@ const DOCUMENTED: &str = r#"
 ///
 /// ```
 /// assert_eq!(project::changed(1), 2);
-/// assert!(env!("CARGO_MANIFEST_DIR").contains("nondex"));
+/// assert!(env!("CARGO_MANIFEST_DIR").contains("checkout-"));
 /// ```
 pub fn changed(a: u32) -> u32 {
     a + 1
@@ -284,7 +284,7 @@ pub fn changed(a: u32) -> u32 {
 ///
 /// ```
 /// assert!(project::other(1) == 3, "three");
-/// assert!(env!("CARGO_MANIFEST_DIR").contains("nondex"));
+/// assert!(env!("CARGO_MANIFEST_DIR").contains("checkout-"));
 /// ```
 pub fn other(a: u32) -> u32 {
     a + 2

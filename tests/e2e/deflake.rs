@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn is_in_its_place() {
-        assert!(env!("CARGO_MANIFEST_DIR").contains("nondex"));
+        assert!(env!("CARGO_MANIFEST_DIR").contains("checkout-"));
     }
 
     #[test]

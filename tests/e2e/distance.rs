@@ -13,7 +13,7 @@ use cargo_nondex::report::schema::{Blame, Witness};
 
 use crate::support::{Fixture, Nondex, commit, edit, git_at_noon};
 
-const FAIL: &str = "assert!(env!(\"CARGO_MANIFEST_DIR\").contains(\"nondex\"));";
+const FAIL: &str = "assert!(env!(\"CARGO_MANIFEST_DIR\").contains(\"checkout-\"));";
 
 pub(super) fn manifest(name: &str, rest: &str) -> String {
     format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n{rest}\n")

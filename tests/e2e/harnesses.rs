@@ -1,10 +1,12 @@
 //! Targets with `harness = false` whose harness is neither libtest nor the one of this project.
 
+use std::fs;
+
 use cargo_nondex::exit_code::ExitCode;
 use cargo_nondex::report::{TestReport, Verdict};
 use nondex_core::{Level, Source};
 
-use crate::support::{Fixture, Nondex, test};
+use crate::support::{Fixture, Nondex, cargo, test};
 
 #[test]
 fn a_harness_with_a_pool_of_threads_runs_its_test_on_the_main_thread() {
@@ -47,6 +49,33 @@ fn what_a_test_uses_of_a_harness_with_a_pool_makes_it_run_often_before_it_is_sta
         // The harness itself reads the clock.
         assert_eq!(found.sources, [&[Source::Clock], sources].concat(), "{found:#?}");
         assert!(found.failure_bound.is_some_and(|found| found < bound));
+    }
+}
+
+#[test]
+fn with_another_command_tests_of_other_harnesses_are_those_of_canonical_order() {
+    let fixture = Fixture::new("pooled");
+    let manifest = fs::read_to_string(fixture.path("Cargo.toml")).unwrap();
+    // The tests of a macro are built for the compiler, and have libtest itself.
+    fs::write(fixture.path("Cargo.toml"), format!("{manifest}\n[lib]\nproc-macro = true\n"))
+        .unwrap();
+    fs::write(fixture.path("src/lib.rs"), "#[test]\nfn is_of_a_macro() {}\n").unwrap();
+    let with = |target: &[&str]| {
+        let call = Nondex::command(&fixture.path(""), "with").arg("--").arg(cargo());
+        call.args(["test", "--offline"]).args(target).run()
+    };
+    for (target, code, lines) in [
+        (&["--lib"][..], 0, &["test is_of_a_macro ... ok"][..]),
+        // Its time and its keys are those of canonical order.
+        (
+            &["--test", "pool"],
+            101,
+            &["sleeps_for_half_a_minute ... ok", "depends_on_keys ... FAILED", "10 passed"],
+        ),
+    ] {
+        let output = with(target);
+        assert_eq!(output.code, Some(code), "{}{}", output.stdout, output.stderr);
+        assert!(lines.iter().all(|line| output.stdout.contains(line)), "{}", output.stdout);
     }
 }
 

@@ -70,7 +70,7 @@ pub fn other(a: u32) -> u32 {
 
 /// Whether this is the checkout of the code before the change.
 pub fn is_before() -> bool {
-    env!("CARGO_MANIFEST_DIR").contains("nondex")
+    env!("CARGO_MANIFEST_DIR").contains("checkout-")
 }
 "#;
 

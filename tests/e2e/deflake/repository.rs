@@ -70,6 +70,70 @@ fn a_vendored_dependency_acts_on_what_is_built_with_it() {
 }
 
 #[test]
+fn configuration_that_a_change_adds_does_not_hold_before_it() {
+    let project = committed(&[(
+        "src/lib.rs",
+        "#[test]\nfn is_lenient() {\n    assert!(!cfg!(strict));\n}\n\n\
+         #[test]\nfn retries() {\n    assert_eq!(std::env::var(\"RETRIES\").ok(), None);\n}\n",
+    )]);
+    fs::create_dir(project.path(".cargo")).unwrap();
+    let config = "[env]\nRETRIES = \"0\"\n[build]\nrustflags = [\"--cfg\", \"strict\"]\n";
+    fs::write(project.path(".cargo/config.toml"), config).unwrap();
+    let report = deflake(&project).run().expect(ExitCode::CleanRunFailed).report();
+    for test in ["is_lenient", "retries"] {
+        assert_eq!(blamed(&report)[test].0, Blame::Regression, "{test}");
+    }
+
+    // No build shows what another toolchain does.
+    fs::write(project.path("rust-toolchain.toml"), "[toolchain]\nprofile = \"minimal\"\n").unwrap();
+    let output = deflake(&project).run();
+    let message = "could not be tried: the change selects another toolchain";
+    assert!(output.stderr.contains(message), "{}", output.stderr);
+}
+
+#[test]
+fn the_code_before_a_change_is_outside_of_the_project_and_finds_what_is_around_it() {
+    let project = Fixture::new("no-tests");
+    fs::remove_file(project.path("Cargo.toml")).unwrap();
+    let manifest = |name: &str, more: &str| {
+        format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n{more}")
+    };
+    let lib = r#"
+pub fn marks() -> usize {
+    around::one()
+}
+
+#[test]
+fn is_marked_once() {
+    let folders = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+    let marked = folders.filter(|folder| folder.join("mark").exists());
+    assert_eq!(marked.count(), marks());
+}
+"#;
+    for (file, text) in [
+        ("app/Cargo.toml", &*manifest("app", "[dependencies]\naround.path = \"../around\"\n")),
+        ("app/src/lib.rs", lib),
+        ("app/mark", ""),
+        ("app/.gitignore", "target\n"),
+        ("around/Cargo.toml", &manifest("around", "")),
+        ("around/src/lib.rs", "pub fn one() -> usize {\n    1\n}\n"),
+    ] {
+        let path = project.path(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    let git = |arguments: &[&str]| git_at_noon(&project, &[&["-C", "app"], arguments].concat());
+    git(&["init", "--quiet"]);
+    git(&["add", "--all"]);
+    git(&["commit", "--quiet", "--message", "x"]);
+    edit(&project, "app/src/lib.rs", &[("around::one()", "around::one() + 8")]);
+    let deflake = || Nondex::reported(&project.path("app"), "deflake");
+    let report = deflake().run().expect(ExitCode::CleanRunFailed).report();
+    let expected = (Blame::Regression, Some(Witness::Coverage), vec![3]);
+    assert_eq!(blamed(&report)["is_marked_once"], expected);
+}
+
+#[test]
 fn a_dependency_is_compiled_once_for_all_builds_of_a_comparison() {
     let manifest = "[package]\nname = \"tiny\"\nversion = \"1.0.0\"\n";
     let source = "pub fn seven() -> u32 {\n    7\n}\n";

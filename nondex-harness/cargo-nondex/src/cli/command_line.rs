@@ -186,7 +186,7 @@ pub struct InitArgs {
 /// Options of `cargo nondex clean`.
 #[derive(Args, Clone, Debug)]
 pub struct CleanArgs {
-    /// Also remove the runtimes that were built for this user, of all toolchains
+    /// Also remove the runtimes of all toolchains and the checkouts of all projects
     #[arg(long)]
     pub cache: bool,
 

@@ -264,12 +264,12 @@ impl CommitSearch<'_, '_> {
         self.oracle.introduced = introduced.as_ref().map(|commit| commit.id.clone());
         let at_bad = self.attempt(&bad.id)?;
         if at_bad.tried != Tried::Flaky {
-            return Err(Error::setup(format!(
-                "at {} the test is not found to be flaky: {}",
-                short(&bad.id),
-                at_bad.what
-            ))
-            .into());
+            let found = match at_bad.tried {
+                Tried::Skipped => "the test could not be tried",
+                _ => "the test is not found to be flaky",
+            };
+            let commit = short(&bad.id);
+            return Err(Error::setup(format!("at {commit} {found}: {}", at_bad.what)).into());
         }
         let mut goods: Vec<String> = Vec::new();
         let mut flaky = bad.id.clone();

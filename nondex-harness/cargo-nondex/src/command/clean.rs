@@ -10,9 +10,10 @@ use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 use crate::file;
 use crate::project::{self, BuildPlan};
+use crate::repository::Copy;
 
-/// Removes `nondex` from the project's target directory. With `--cache`, also removes this user's
-/// cached runtimes.
+/// Removes `nondex` from the project's target directory, and the project's checkouts in the cache.
+/// With `--cache`, removes this user's cached runtimes and checkouts.
 pub(super) fn clean(args: &CleanArgs, console: &Console) -> Result<ExitCode> {
     let target = if let Some(target) = &args.location.target_dir {
         target.clone()
@@ -21,21 +22,23 @@ pub(super) fn clean(args: &CleanArgs, console: &Console) -> Result<ExitCode> {
         project::metadata(&plan, false)?.target_directory
     };
     remove(&target.join("nondex"), console)?;
-    if args.cache {
-        for runtime in runtimes(&project::cache_dir()?)? {
-            remove(&runtime, console)?;
-        }
+    let is_removed = |name: &str| {
+        let project = (!args.cache).then_some(target.as_path());
+        args.cache && is_runtime(name) || Copy::is_folder(name, project)
+    };
+    for folder in folders(&project::cache_dir()?, is_removed)? {
+        remove(&folder, console)?;
     }
     Ok(ExitCode::Ok)
 }
 
-/// Returns the runtimes in the cache, complete or half built. Other entries are left alone, because
-/// the user may have chosen a folder with other content.
-fn runtimes(cache: &Utf8Path) -> Result<Vec<Utf8PathBuf>> {
+/// Returns the folders of the cache with such names. Other entries are left alone, because the user
+/// may have chosen a folder with other content.
+fn folders(cache: &Utf8Path, is_ours: impl Fn(&str) -> bool) -> Result<Vec<Utf8PathBuf>> {
     let mut found = file::list(cache)?;
     found.retain(|path| {
         let is_folder = path.is_dir() && !path.is_symlink();
-        is_folder && path.file_name().is_some_and(is_runtime)
+        is_folder && path.file_name().is_some_and(&is_ours)
     });
     Ok(found)
 }

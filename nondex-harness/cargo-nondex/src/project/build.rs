@@ -74,7 +74,9 @@ fn build_over(plan: &BuildPlan, quiet: bool, collections: bool) -> Result<Projec
     let ours = foundation.ours();
     let toolchain = &foundation.toolchain;
     let mut cargo = Cargo::new(&foundation, plan, collections);
-    if plan.mode == Mode::Program && platform::mentions_static(&foundation.here, &plan.config) {
+    if plan.mode == Mode::Program
+        && platform::mentions_static(&foundation.here, plan.checkout.as_ref(), &plan.config)
+    {
         started::check_linkage(&cargo, &ours)?;
     }
     let instrumentation = Instrumentation::of(&cargo, &ours, quiet)?;

@@ -10,7 +10,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use cargo_metadata::diagnostic::{Diagnostic, DiagnosticLevel};
 use cargo_metadata::{Message, PackageId};
 
-use super::config::runner_variable;
+use super::config::{self, runner_variable};
 use super::drawn;
 use super::foundation::Foundation;
 use super::intercept::{Intercept, RECORD, Start};
@@ -106,13 +106,29 @@ impl<'a> Cargo<'a> {
         }
     }
 
+    /// Returns a command of cargo in the plan's folder, with the configuration that holds there.
+    fn command(&self, name: &str) -> Command {
+        let Foundation { toolchain, here, .. } = self.foundation;
+        let mut command = Command::new(&toolchain.cargo);
+        command.arg(name);
+        match &self.plan.checkout {
+            Some(checkout) => {
+                command.current_dir(checkout.outside()).args(config::arguments(here, checkout));
+                command.env("RUSTC", &toolchain.rustc);
+            }
+            None => {
+                command.current_dir(here);
+            }
+        }
+        command
+    }
+
     /// Fetches the packages of the workspace for the target, with the settings in `intercept`.
     /// Builds nothing. Cargo caches its queries of rustc in `target_dir`.
     pub(super) fn fetch(&self, target_dir: &Utf8Path, intercept: &Intercept) -> Result<()> {
-        let mut command = Command::new(&self.foundation.toolchain.cargo);
+        let mut command = self.command("fetch");
         command
-            .current_dir(&self.foundation.here)
-            .args(["fetch", "--quiet", "--target", &self.foundation.target])
+            .args(["--quiet", "--target", &self.foundation.target])
             .args(self.plan.resolution_words())
             .env("CARGO_TARGET_DIR", target_dir)
             .env("RUSTC_WRAPPER", own()?)
@@ -127,9 +143,8 @@ impl<'a> Cargo<'a> {
     /// and, in whole-program mode, as rustc wrapper.
     fn test(&self, build_dir: &Utf8Path, intercept: &Intercept) -> Result<Command> {
         let own = own()?;
-        let mut command = Command::new(&self.foundation.toolchain.cargo);
-        command.current_dir(&self.foundation.here);
-        command.arg("test").arg("--target-dir").arg(build_dir);
+        let mut command = self.command("test");
+        command.arg("--target-dir").arg(build_dir);
         command.args(self.plan.cargo_words()).env("RUSTDOC", &own).stdin(Stdio::null());
         // With `--target`, other flags reach build scripts, even if the target is the host. A plain
         // build is the same as the user's.

@@ -3,6 +3,8 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 
+use super::checkout::Checkout;
+
 /// User's own programs around rustc and around test executables.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct CargoConfig {
@@ -16,9 +18,9 @@ pub(super) struct CargoConfig {
 }
 
 impl CargoConfig {
-    /// Reads the environment and the configuration files that cargo reads in `dir`. The environment
-    /// has precedence, then the nearest file.
-    pub(super) fn read(dir: &Utf8Path, target: &str) -> Self {
+    /// Reads the environment and the [configuration files](files) of `dir`. The environment has
+    /// precedence, then the nearest file.
+    pub(super) fn read(dir: &Utf8Path, checkout: Option<&Checkout>, target: &str) -> Self {
         let mut config = CargoConfig {
             rustc_wrapper: set("RUSTC_WRAPPER").or_else(|| set("CARGO_BUILD_RUSTC_WRAPPER")),
             runner: set(&runner_variable(target)).map(|text| words(&text)).unwrap_or_default(),
@@ -26,15 +28,7 @@ impl CargoConfig {
         };
         // An empty variable disables the wrapper of the configuration files.
         let wrapper_is_decided = std::env::var_os("RUSTC_WRAPPER").is_some();
-        for folder in folders(dir) {
-            // If both exist, cargo reads the file without an extension.
-            let Some(file) = ["config", "config.toml"]
-                .map(|name| folder.join(name))
-                .into_iter()
-                .find(|p| p.is_file())
-            else {
-                continue;
-            };
+        for file in files(dir, checkout) {
             // Cargo reports a file that cannot be read or parsed.
             let Some(table) = std::fs::read_to_string(&file)
                 .ok()
@@ -42,7 +36,7 @@ impl CargoConfig {
             else {
                 continue;
             };
-            let base = folder.parent().unwrap_or(&folder);
+            let base = file.ancestors().nth(2).unwrap_or(dir);
             if config.rustc_wrapper.is_none() && !wrapper_is_decided {
                 let found = table
                     .get("build")
@@ -78,11 +72,35 @@ pub(super) fn runner_variable(target: &str) -> String {
     format!("CARGO_TARGET_{}_RUNNER", target.to_uppercase().replace(['-', '.'], "_"))
 }
 
-/// Returns the folders with configuration files that cargo reads in `dir`, the nearest first.
-pub(super) fn folders(dir: &Utf8Path) -> impl Iterator<Item = Utf8PathBuf> {
+/// Returns the configuration files that cargo reads in `dir`, the nearest first. In a checkout,
+/// the folders around the user's repository follow its own.
+pub(super) fn files<'d>(
+    dir: &'d Utf8Path,
+    checkout: Option<&'d Checkout>,
+) -> impl Iterator<Item = Utf8PathBuf> + use<'d> {
     let home = || Some(Utf8PathBuf::from(set("HOME")?).join(".cargo"));
     let home = set("CARGO_HOME").map(Utf8PathBuf::from).or_else(home);
-    dir.ancestors().map(|dir| dir.join(".cargo")).chain(home)
+    let own = checkout.into_iter().flat_map(move |checkout| checkout.folders(dir));
+    let around = checkout.map_or(dir, Checkout::outside).ancestors();
+    let folders = own.chain(around).map(|folder| folder.join(".cargo")).chain(home);
+    folders.filter_map(|folder| file_in(&folder))
+}
+
+/// Returns cargo's arguments for the configuration of `dir`, a folder of this checkout. Of two
+/// values, cargo takes the one that comes last.
+pub(super) fn arguments(dir: &Utf8Path, checkout: &Checkout) -> Vec<String> {
+    let folders = checkout.folders(dir);
+    let mut files: Vec<Utf8PathBuf> =
+        folders.filter_map(|folder| file_in(&folder.join(".cargo"))).collect();
+    files.reverse();
+    files.into_iter().flat_map(|file| ["--config".to_owned(), file.into_string()]).collect()
+}
+
+/// Returns the configuration file in a folder `.cargo`. If there are two, cargo reads the one
+/// without an extension.
+fn file_in(folder: &Utf8Path) -> Option<Utf8PathBuf> {
+    let names = ["config", "config.toml"];
+    names.map(|name| folder.join(name)).into_iter().find(|file| file.is_file())
 }
 
 /// Returns the value of an environment variable that is not empty.
@@ -117,7 +135,7 @@ mod tests {
         std::fs::write(outer.join(".cargo/config.toml"), far).unwrap();
         std::fs::write(inner.join(".cargo/config.toml"), "[build]\nrustc-wrapper = \"bin/near\"\n")
             .unwrap();
-        let config = CargoConfig::read(&inner, "t-u");
+        let config = CargoConfig::read(&inner, None, "t-u");
         assert_eq!(config.runner, [outer.join("tools/run").as_str(), "-x"]);
         assert!(!config.runner_is_text);
         if std::env::var_os("RUSTC_WRAPPER").is_none() {
@@ -134,7 +152,7 @@ mod tests {
             let text = format!("[target.t-u]\nrunner = [\"{name}\"]\n");
             std::fs::write(root.join(".cargo").join(name), text).unwrap();
         }
-        assert_eq!(CargoConfig::read(root, "t-u").runner, ["config"]);
+        assert_eq!(CargoConfig::read(root, None, "t-u").runner, ["config"]);
     }
 
     #[test]
@@ -144,7 +162,7 @@ mod tests {
         std::fs::create_dir_all(root.join(".cargo")).unwrap();
         let text = "[target.t-u]\nrunner = \"tools/run -x\"\n";
         std::fs::write(root.join(".cargo/config.toml"), text).unwrap();
-        let config = CargoConfig::read(root, "t-u");
+        let config = CargoConfig::read(root, None, "t-u");
         assert_eq!(config.runner, [root.join("tools/run").as_str(), "-x"]);
         assert!(config.runner_is_text);
     }

@@ -14,7 +14,7 @@ use crate::file;
 /// Basis of a build: see the [module](self).
 pub(super) struct Foundation {
     pub(super) metadata: Metadata,
-    /// Absolute path of the folder in which cargo is called.
+    /// Absolute path of the plan's folder.
     pub(super) here: Utf8PathBuf,
     /// Target directory of the project.
     pub(super) target_dir: Utf8PathBuf,
@@ -38,13 +38,16 @@ impl Foundation {
             Some(dir) => here.join(dir),
             None => metadata.target_directory.clone(),
         };
-        let toolchain = Toolchain::in_dir(&metadata.workspace_root)?;
+        let mut toolchain = Toolchain::in_dir(&metadata.workspace_root)?;
+        if plan.checkout.is_some() {
+            toolchain = toolchain.in_any_folder();
+        }
         let target = plan.target.clone().unwrap_or_else(|| toolchain.host.clone());
         if plan.mode == Mode::Program {
             platform::check(&target)?;
             toolchain.check()?;
         }
-        let config = CargoConfig::read(&here, &target);
+        let config = CargoConfig::read(&here, plan.checkout.as_ref(), &target);
         Ok(Foundation { metadata, here, target_dir, toolchain, target, config })
     }
 
@@ -117,6 +120,15 @@ pub fn metadata(plan: &BuildPlan, deps: bool) -> Result<Metadata> {
         }
         unreadable(e)
     })
+}
+
+/// Returns the folders of packages that are neither in the repository nor in a registry. Returns
+/// none if cargo cannot find the packages.
+pub fn outside(plan: &BuildPlan, repository: &Utf8Path) -> Vec<Utf8PathBuf> {
+    let Ok(metadata) = metadata(plan, true) else { return Vec::new() };
+    let local = metadata.packages.iter().filter(|package| package.source.is_none());
+    let folders = local.filter_map(|package| package.manifest_path.parent());
+    folders.filter(|folder| !folder.starts_with(repository)).map(Utf8Path::to_owned).collect()
 }
 
 /// Returns the error for a workspace that cannot be read, with cargo's message if there is one.

@@ -61,6 +61,15 @@ pub(super) fn list(
     Ok((suites, notes))
 }
 
+/// Returns the harness of an executable that was built for whole-program mode.
+///
+/// # Errors
+/// Returns an error if the executable cannot be started.
+pub fn harness_of(binary: &TestBinary) -> Result<Harness> {
+    let (suite, _) = suite(binary.clone(), Utf8Path::new(""), Mode::Program)?;
+    Ok(suite.binary.harness)
+}
+
 /// Returns the tests of an executable, and its number of benchmarks.
 fn suite(mut binary: TestBinary, workspace_root: &Utf8Path, mode: Mode) -> Result<(Suite, usize)> {
     if let Some(text) = output_of(&binary, &["--list", "--format", "json"])?
@@ -201,6 +210,7 @@ fn from_json(text: &str) -> Option<(Vec<TestCase>, usize)> {
                     file: known.then_some(source_path),
                     line: known.then_some(start_line),
                     ignored: ignore,
+                    left_out: false,
                     doctest: None,
                 });
             }
@@ -285,6 +295,7 @@ mod tests {
             file: Some("src/lib.rs".into()),
             line: Some(7),
             ignored: true,
+            left_out: false,
             doctest: None,
         };
         assert_eq!(from_json(text), Some((vec![place], 1)));

@@ -5,6 +5,8 @@ use std::num::NonZeroUsize;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 
+use super::checkout::Checkout;
+
 /// How the tests of a project make their choices from a seed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -119,6 +121,9 @@ pub struct BuildPlan {
     /// Folder in which cargo is called. It decides which packages are selected if none is named,
     /// which configuration cargo reads, and where relative paths start.
     pub directory: Utf8PathBuf,
+    /// Checkout of another commit, if the folder is in one.
+    #[serde(skip)]
+    pub checkout: Option<Checkout>,
     /// Path of `Cargo.toml`, if cargo does not search for it from the folder upwards.
     pub manifest_path: Option<Utf8PathBuf>,
     /// Target directory, if it is not the project's own.
@@ -194,6 +199,17 @@ impl BuildPlan {
     /// Returns the saved plan for the workspace at `root`, which may have moved.
     pub fn in_workspace(&self, root: &Utf8Path) -> Self {
         BuildPlan { directory: root.join(&self.directory), ..self.clone() }
+    }
+
+    /// Returns the plan for its folder in a checkout. Cargo is called in another one, so paths of
+    /// configuration files become absolute.
+    pub fn in_checkout(self, checkout: Checkout) -> Self {
+        let absolute = |value: &String| {
+            let is_path = !value.contains('=');
+            if is_path { self.directory.join(value).into_string() } else { value.clone() }
+        };
+        let config = self.config.iter().map(absolute).collect();
+        BuildPlan { checkout: Some(checkout), config, ..self }
     }
 
     /// Returns the arguments with which this tool's commands build the same, if cargo can fetch its

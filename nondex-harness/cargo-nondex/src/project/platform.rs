@@ -5,7 +5,8 @@ use std::ffi::OsStr;
 use camino::Utf8Path;
 
 use super::arguments::codegen;
-use super::config::folders;
+use super::checkout::Checkout;
+use super::config;
 use crate::error::Error;
 
 /// Refuses a `target` other than 64-bit Linux with glibc, whose functions whole-program mode
@@ -71,9 +72,13 @@ pub(super) fn check_linkage(starts: &Utf8Path) -> crate::error::Result<()> {
 }
 
 /// Returns whether a source of rustc's flags mentions the feature: the environment, `given`, or a
-/// configuration file that cargo reads in `dir`. Only then is it worth querying cargo for the
+/// [configuration file](config::files) of `dir`. Only then is it worth querying cargo for the
 /// flags.
-pub(super) fn mentions_static(dir: &Utf8Path, given: &[String]) -> bool {
+pub(super) fn mentions_static(
+    dir: &Utf8Path,
+    checkout: Option<&Checkout>,
+    given: &[String],
+) -> bool {
     let mentions = |text: &str| text.contains(STATIC);
     let in_file = |path: &Utf8Path| std::fs::read_to_string(path).is_ok_and(|text| mentions(&text));
     let in_environment = || {
@@ -83,8 +88,7 @@ pub(super) fn mentions_static(dir: &Utf8Path, given: &[String]) -> bool {
     };
     in_environment()
         || given.iter().any(|config| mentions(config) || in_file(Utf8Path::new(config)))
-        || folders(dir)
-            .any(|folder| in_file(&folder.join("config.toml")) || in_file(&folder.join("config")))
+        || config::files(dir, checkout).any(|file| in_file(&file))
 }
 
 #[cfg(test)]
@@ -137,13 +141,13 @@ mod tests {
         let inner = dir.join("a/b");
         std::fs::create_dir_all(dir.join(".cargo")).unwrap();
         let flag = "build.rustflags = ['-Ctarget-feature=+crt-static']";
-        assert!(!mentions_static(&inner, &[]));
-        assert!(mentions_static(&inner, &[flag.to_owned()]));
+        assert!(!mentions_static(&inner, None, &[]));
+        assert!(mentions_static(&inner, None, &[flag.to_owned()]));
         let file = dir.join("more.toml");
         std::fs::write(&file, flag).unwrap();
-        assert!(mentions_static(&inner, &[file.to_string()]));
+        assert!(mentions_static(&inner, None, &[file.to_string()]));
         std::fs::write(dir.join(".cargo/config.toml"), flag).unwrap();
-        assert!(mentions_static(&inner, &[]));
+        assert!(mentions_static(&inner, None, &[]));
     }
 
     #[test]

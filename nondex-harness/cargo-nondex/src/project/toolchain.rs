@@ -50,6 +50,18 @@ impl Toolchain {
         Ok(Toolchain { cargo, rustc, version, host })
     }
 
+    /// Returns this toolchain with its own cargo, if it has one beside its compiler. With rustup,
+    /// the current folder selects the one that `cargo` runs.
+    pub(super) fn in_any_folder(self) -> Self {
+        let name = format!("cargo{}", std::env::consts::EXE_SUFFIX);
+        let own = Path::new(&self.rustc).with_file_name(name);
+        let is_given = std::env::var_os("CARGO").is_some();
+        if is_given || !own.is_file() {
+            return self;
+        }
+        Toolchain { cargo: own.into_os_string(), ..self }
+    }
+
     /// Returns the host triple of the toolchain that cargo uses in `dir`, by one call of rustc.
     ///
     /// # Errors

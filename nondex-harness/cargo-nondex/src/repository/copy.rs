@@ -1,11 +1,18 @@
 //! Separate checkout that shares only the objects of the user's repository.
 
 use std::fs;
+use std::io;
+use std::os::unix::fs::symlink;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
+use nondex_core::hash;
+
 use super::git::Git;
 use crate::error::{Error, Result};
+
+/// Start of the names of the folders of copies in the cache.
+const PREFIX: &str = "checkout-";
 
 /// Checkout in which one commit after another is tried.
 #[derive(Debug)]
@@ -18,12 +25,33 @@ pub struct Copy {
 }
 
 impl Copy {
-    /// Creates a copy of `of` in `folder`, or reuses the previous one there. `workspace` is the
-    /// root of the user's workspace.
+    /// Returns the folder in the user's `cache` for a copy of the project with this target
+    /// directory. `use_of` names what the copy is for. Tests may search for files in all folders
+    /// around theirs, so a copy must not be inside of the project.
+    pub fn folder(cache: &Utf8Path, target_dir: &Utf8Path, use_of: &str) -> Utf8PathBuf {
+        let project = hash::of(target_dir.as_str());
+        cache.join(format!("{PREFIX}{project:016x}-{use_of}"))
+    }
+
+    /// Returns whether a [folder](Self::folder) of the cache with this name is for a copy: of the
+    /// project with this target directory, or of any.
+    pub fn is_folder(name: &str, target_dir: Option<&Utf8Path>) -> bool {
+        let own = target_dir.map(|target_dir| Copy::folder(Utf8Path::new(""), target_dir, ""));
+        name.starts_with(own.as_ref().map_or(PREFIX, |own| own.as_str()))
+    }
+
+    /// Creates a copy of `of` below `folder`, or reuses the previous one there. `workspace` is the
+    /// root of the user's workspace. The folders `outside` of the repository, in which it has
+    /// dependencies, are found at the same relative paths from the copy.
     ///
     /// # Errors
     /// Returns a set-up error if the copy cannot be made.
-    pub fn of(of: &Git, workspace: &Utf8Path, folder: &Utf8Path) -> Result<Self> {
+    pub fn of(
+        of: &Git,
+        workspace: &Utf8Path,
+        folder: &Utf8Path,
+        outside: &[Utf8PathBuf],
+    ) -> Result<Self> {
         let resolved = workspace.canonicalize_utf8().unwrap_or_else(|_| workspace.to_owned());
         let relative = resolved.strip_prefix(of.root()).map_err(|_| {
             Error::setup(format!(
@@ -32,22 +60,28 @@ impl Copy {
             ))
         })?;
         let lockfile = fs::read_to_string(workspace.join("Cargo.lock")).ok();
-        let copy = Copy {
-            git: Git::at(folder),
-            of: of.clone(),
-            lockfile,
-            workspace: folder.join(relative),
-        };
+        let base = folder_around(of.root(), outside);
+        let own = |path: &Utf8Path| folder.join(path.strip_prefix(base).unwrap_or(path));
+        let root = own(of.root());
+        let workspace = root.join(relative);
+        let copy = Copy { git: Git::at(&root), of: of.clone(), lockfile, workspace };
         if !copy.is_usable() {
             let failed = |e| Error::setup(format!("failed to prepare `{folder}`: {e}"));
             if folder.exists() {
                 fs::remove_dir_all(folder).map_err(failed)?;
             }
-            let parent = folder.parent().unwrap_or(folder);
+            let parent = root.parent().unwrap_or(folder);
             fs::create_dir_all(parent).map_err(failed)?;
             let arguments = ["clone", "--quiet", "--shared", "--no-checkout", "--no-tags"];
-            let ends = [of.root().as_str(), folder.as_str()];
+            let ends = [of.root().as_str(), root.as_str()];
             Git::at(parent).read(&[arguments.as_slice(), &ends].concat())?;
+        }
+        // A folder in one of the others is there with it. A link would be made inside the latter.
+        let is_inner =
+            |path: &Utf8PathBuf| outside.iter().any(|o| o != path && path.starts_with(o));
+        for path in outside.iter().filter(|path| !is_inner(path)) {
+            link(path, &own(path))
+                .map_err(|e| Error::setup(format!("failed to link `{path}` in `{folder}`: {e}")))?;
         }
         Ok(copy)
     }
@@ -61,6 +95,18 @@ impl Copy {
             && own(&self.git).is_some_and(|root| root.trim_end() == folder);
         let head = self.of.read(&["rev-parse", "HEAD"]).unwrap_or_default();
         is_own && self.git.read(&["cat-file", "-e", head.trim()]).is_ok()
+    }
+
+    /// Returns the root of the copy.
+    pub fn root(&self) -> &Utf8Path {
+        self.git.root()
+    }
+
+    /// Returns whether the commit selects another toolchain than the user's sources.
+    pub fn has_other_toolchain(&self) -> bool {
+        let names = ["rust-toolchain", "rust-toolchain.toml"];
+        let text = |git: &Git, name: &str| fs::read(git.root().join(name)).ok();
+        names.iter().any(|name| text(&self.git, name) != text(&self.of, name))
     }
 
     /// Returns the root of the workspace in the copy.
@@ -79,10 +125,11 @@ impl Copy {
         let root = self.workspace.join("Cargo.toml");
         let failed = |e| Error::setup(format!("failed to write in `{}`: {e}", self.workspace));
         if let Ok(manifest) = fs::read_to_string(&root) {
-            // The copy is below the user's workspace. Without this section, cargo would take it for
-            // a part of that workspace.
+            // Without this section, cargo would take the copy for a part of a workspace around the
+            // cache.
             let is_root = manifest.lines().any(|line| line.trim_start().starts_with("[workspace"));
-            if !is_root {
+            let mut around = self.git.root().ancestors().skip(1);
+            if !is_root && around.any(|folder| folder.join("Cargo.toml").is_file()) {
                 fs::write(&root, format!("{manifest}\n[workspace]\n")).map_err(failed)?;
             }
             let lockfile = self.workspace.join("Cargo.lock");
@@ -113,5 +160,48 @@ impl Copy {
             self.git.read(&["submodule", "--quiet", "update", "--init", "--force", "--", path])?;
         }
         Ok(())
+    }
+}
+
+/// Makes a link to `path`, if there is none.
+fn link(path: &Utf8Path, link: &Utf8Path) -> io::Result<()> {
+    if link.symlink_metadata().is_ok() {
+        return Ok(());
+    }
+    fs::create_dir_all(link.parent().unwrap_or(link))?;
+    symlink(path, link)
+}
+
+/// Returns the innermost folder around a repository and these folders outside of it.
+fn folder_around<'r>(repository: &'r Utf8Path, outside: &[Utf8PathBuf]) -> &'r Utf8Path {
+    let mut around = repository.ancestors().skip(1);
+    let is_around = |folder: &&Utf8Path| outside.iter().all(|path| path.starts_with(folder));
+    around.find(is_around).unwrap_or(repository)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_has_the_names_that_paths_out_of_the_repository_go_through() {
+        let around = |outside: &[&str]| {
+            let outside: Vec<Utf8PathBuf> = outside.iter().map(Utf8PathBuf::from).collect();
+            folder_around(Utf8Path::new("/work/a/app"), &outside).to_owned()
+        };
+        assert_eq!(around(&[]), "/work/a");
+        assert_eq!(around(&["/work/a/lib"]), "/work/a");
+        assert_eq!(around(&["/work/a/lib", "/work/b"]), "/work");
+        assert_eq!(around(&["/other/lib"]), "/");
+    }
+
+    #[test]
+    fn a_folder_of_the_cache_is_known_as_that_of_a_project() {
+        let cache = Utf8Path::new("/cache");
+        let [own, other] = ["/p/target", "/q/target"].map(Utf8Path::new);
+        let name = Copy::folder(cache, own, "bisect").file_name().unwrap().to_owned();
+        assert!(Copy::is_folder(&name, Some(own)) && Copy::is_folder(&name, None));
+        assert!(!Copy::is_folder(&name, Some(other)));
+        assert!(!Copy::is_folder("0123456789abcdef", None));
     }
 }

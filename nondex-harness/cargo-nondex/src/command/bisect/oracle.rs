@@ -12,7 +12,9 @@ use crate::cli::BisectArgs;
 use crate::error::Result;
 use crate::judge::Options;
 use crate::judge::bisect::Tried;
-use crate::project::{self, BuildPlan, Doctests, Folders, Project, Suite, TestBinary, TestCase};
+use crate::project::{
+    self, BuildPlan, Checkout, Doctests, Folders, Project, Suite, TestBinary, TestCase,
+};
 use crate::report::{Line, Report, RunDirectory, TestReport, Verdict};
 use crate::repository::{Copy, Git};
 
@@ -72,8 +74,10 @@ impl<'a> Oracle<'a> {
     ) -> Result<Self> {
         let folder = place.target_dir.join("nondex/bisect");
         let category = Category::of(test)?;
-        let copy = Copy::of(git, &place.workspace_root, &folder.join("checkout"))?;
+        let checkout = Copy::folder(&project::cache_dir()?, &place.target_dir, "bisect");
         let build = report.run.build.clone().unwrap_or_default();
+        let outside = project::outside(&build.in_workspace(&place.workspace_root), git.root());
+        let copy = Copy::of(git, &place.workspace_root, &checkout, &outside)?;
         let target = folder.join("target");
         let plan = BuildPlan {
             manifest_path: Some(copy.workspace().join("Cargo.toml")),
@@ -95,6 +99,7 @@ impl<'a> Oracle<'a> {
             },
             ..build
         };
+        let plan = plan.in_checkout(Checkout::new(copy.root(), git.root()));
         Ok(Oracle {
             test,
             names: BTreeMap::new(),

@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 use super::Session;
 use super::trials::after;
 use crate::campaign::{self, Pace, SelectedTests, Setting, Silent};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 use crate::judge::Options;
 use crate::judge::certainty::{MOST, runs_without_failure};
 use crate::judge::change::AtBase;
-use crate::project::{self, BuildPlan, Doctests, Project, Suite, TestCase};
+use crate::project::{self, BuildPlan, Checkout, Doctests, Project, Suite, TestCase};
 use crate::report::{TestReport, Verdict};
 use crate::repository::{Copy, Git, former_name};
 
@@ -74,14 +74,22 @@ impl<'a> Base<'a> {
     fn build(&self) -> Result<Project> {
         let root = &self.now.workspace_root;
         let folder = self.now.target_dir.join("nondex/deflake");
-        let copy = Copy::of(self.git, root, &folder.join("checkout"))?;
+        let checkout = Copy::folder(&project::cache_dir()?, &self.now.target_dir, "deflake");
+        let outside = project::outside(&self.session.plain.plan, self.git.root());
+        let copy = Copy::of(self.git, root, &checkout, &outside)?;
         copy.check_out(self.commit)?;
+        if copy.has_other_toolchain() {
+            return Err(Error::setup(
+                "the change selects another toolchain, and only one is used for both builds",
+            ));
+        }
         let plan = BuildPlan {
             manifest_path: Some(copy.workspace().join("Cargo.toml")),
             target_dir: Some(folder.join("target")),
             inherited_from: Some(self.now.target_dir.clone()),
             ..self.session.plain.plan.written(root).in_workspace(copy.workspace())
         };
+        let plan = plan.in_checkout(Checkout::new(copy.root(), self.git.root()));
         let quiet = self.session.console.quiet;
         match project::build(&plan, quiet) {
             // A selected target may have had another name.

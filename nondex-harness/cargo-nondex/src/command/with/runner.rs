@@ -22,7 +22,7 @@ use crate::campaign::{Launcher, Setting, StopFlag};
 use crate::judge::{Options, Run};
 use crate::pool;
 use crate::program;
-use crate::project::{Harness, Surroundings, TestBinary, TestCase};
+use crate::project::{self, Harness, Surroundings, TestBinary, TestCase};
 
 /// Exit code of libtest if a test fails.
 const FAILED: i32 = 101;
@@ -59,7 +59,7 @@ pub(in crate::command) fn run(arguments: &[OsString]) -> Result<i32, String> {
     let name = executable.file_stem().unwrap_or_default().to_owned();
     let mut env = around.env.clone();
     env.remove(std::ffi::OsStr::new(MANNER));
-    let binary = TestBinary {
+    let mut binary = TestBinary {
         id: name.clone(),
         package: name.clone(),
         target: name,
@@ -73,6 +73,10 @@ pub(in crate::command) fn run(arguments: &[OsString]) -> Result<i32, String> {
         preload: around.preload.clone(),
         moved: None,
     };
+    let named = exact(&words);
+    if named.is_none() {
+        binary.harness = project::harness_of(&binary).map_err(|e| e.to_string())?;
+    }
     // If the system does not allow this, only results that depend on addresses may vary.
     let _ = without_randomisation();
     let runs = Runs {
@@ -82,9 +86,12 @@ pub(in crate::command) fn run(arguments: &[OsString]) -> Result<i32, String> {
         // A test runs in its own process group, so it does not get signals for our group.
         stop: interrupt::install().map_err(|e| e.to_string())?,
     };
-    match exact(&words) {
+    match named {
         Some((name, ignored)) => {
             Ok(runs.one(&TestCase { ignored, ..TestCase::new(name.to_owned()) }))
+        }
+        None if binary.harness == Harness::Opaque => {
+            Err(replace(program, arguments, &around, &manner))
         }
         None => match runs.listed(&words)? {
             Some(tests) => Ok(runs.all(&tests, &words)),
@@ -168,8 +175,8 @@ impl Runs<'_> {
         }
     }
 
-    /// Returns the tests that these arguments of libtest select. Returns `None` if the executable
-    /// has another harness.
+    /// Returns the tests that these arguments of libtest select. Returns `None` if the harness does
+    /// not list them.
     fn listed(&self, words: &[&str]) -> Result<Option<Vec<(TestCase, bool)>>, String> {
         let ask = |more: &[&str]| {
             let mut command = Command::new(&self.binary.executable);
