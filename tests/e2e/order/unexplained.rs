@@ -245,3 +245,30 @@ fn a_test_that_passes_in_a_plain_build_is_not_broken_though_it_fails_in_every_or
     assert_eq!(wrong.verdict, Verdict::Broken);
     assert!(wrong.plain.is_some_and(|[failures, runs]| failures == runs));
 }
+
+/// Tests of which one fails in every other second.
+const SECOND: &str = r#"
+    use std::time::{SystemTime, UNIX_EPOCH};
+
+    #[test]
+    fn does_something_else() {}
+
+    #[test]
+    fn is_even() {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+        assert_eq!(now.as_secs() % 2, 0);
+    }
+"#;
+
+#[test]
+fn a_test_that_the_second_decides_is_neither_broken_nor_the_victim_of_another() {
+    let fixture = Fixture::new("no-tests");
+    fs::create_dir(fixture.path("tests")).unwrap();
+    fs::write(fixture.path("tests/second.rs"), SECOND).unwrap();
+    for _ in 0..3 {
+        let report = reported(&fixture, "order", &[]).report();
+        let found = test(&report, "is_even");
+        let is_honest = matches!(found.verdict, Verdict::NonDeterministic | Verdict::Stable);
+        assert!(is_honest, "{found:#?}");
+    }
+}

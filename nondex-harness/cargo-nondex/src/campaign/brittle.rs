@@ -37,7 +37,7 @@ const MAX_PAIRS: Duration = Duration::from_secs(60);
 pub fn has_others(suite: &Suite, case: &TestCase) -> bool {
     let mut others = suite.tests.iter();
     suite.binary.harness == Harness::Nondex
-        && others.any(|other| other.name != case.name && !other.ignored)
+        && others.any(|other| other.name != case.name && other.runs_with_others())
 }
 
 /// Runs the tests `broken` of one binary, which fail alone, after its other tests. Returns the
@@ -53,7 +53,7 @@ pub(super) fn run(
 ) -> Option<Vec<order::AfterOthers>> {
     let is_broken = |case: &TestCase| broken.iter().any(|broken| broken.name == case.name);
     let tests: Vec<&TestCase> =
-        suite.tests.iter().filter(|case| !case.ignored || is_broken(case)).collect();
+        suite.tests.iter().filter(|case| case.runs_with_others() || is_broken(case)).collect();
     let names: Arc<[String]> = tests.iter().map(|case| case.name.clone()).collect();
     let place = |case: &&TestCase| names.iter().position(|name| *name == case.name);
     let failing: Vec<usize> = broken.iter().filter_map(place).collect();

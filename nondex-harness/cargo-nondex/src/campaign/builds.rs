@@ -268,23 +268,28 @@ fn conclude(test: Compared<'_>, variation: &Variation, are_all_compared: bool) {
     let Some(((one, other), failed)) = pair else {
         let is_open = builds < 2 || !are_all_compared;
         if report.verdict == Verdict::Broken && is_open && !test.is_unfit {
-            judged::build::may_decide(report, cause(variation, variation.first_file(), None, None));
+            judged::build::may_decide(
+                report,
+                cause(variation, variation.varying_files(), None, None),
+            );
         }
         return;
     };
-    let file = if passes.is_empty() {
-        variation.file(&[one], &[other])
+    let mut files = if passes.is_empty() {
+        variation.files(&[one], &[other])
     } else {
-        variation.file(&passes, &fails)
+        variation.files(&passes, &fails)
     };
-    let file = file.or_else(|| variation.first_file());
-    let cause = cause(variation, file, passes.first().copied(), fails.first().copied());
+    if files.is_empty() {
+        files = variation.varying_files();
+    }
+    let cause = cause(variation, files, passes.first().copied(), fails.first().copied());
     judged::build::decides(report, cause, [fails.len(), builds], failed);
 }
 
 fn cause(
     variation: &Variation,
-    file: Option<Utf8PathBuf>,
+    files: Vec<Utf8PathBuf>,
     passes: Option<u64>,
     fails: Option<u64>,
 ) -> BuildCause {
@@ -292,10 +297,12 @@ fn cause(
         Some(_) => BuildCause::PROC_MACRO,
         None => BuildCause::BUILD_SCRIPT,
     };
+    let mut files = files.into_iter().map(Utf8PathBuf::into_string);
     BuildCause {
         package: variation.package.clone(),
         kind: kind.to_owned(),
-        file: file.map(Utf8PathBuf::into_string),
+        file: files.next(),
+        more_files: files.collect(),
         by_chance: variation.is_by_chance(),
         passes,
         fails,
@@ -304,7 +311,7 @@ fn cause(
 
 /// Returns the report's note about a program whose output makes builds differ.
 fn note(variation: &Variation, compared: &Result<(), String>, has_doctests: bool) -> String {
-    let cause = cause(variation, variation.first_file(), None, None);
+    let cause = cause(variation, variation.varying_files(), None, None);
     let why = if variation.is_by_chance() {
         "it reads the date, its process id or a random device"
     } else {

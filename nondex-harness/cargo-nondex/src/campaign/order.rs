@@ -8,10 +8,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use nondex_core::{Level, Outcome, RunSpec};
+use nondex_core::{Level, Outcome, RunSpec, Source};
 
 use self::hung::Hung;
 use super::launch::Launcher;
+use super::pace::{self, Pace};
 use super::process::at_random_addresses;
 use super::progress::Progress;
 use super::stop::StopFlag;
@@ -99,7 +100,7 @@ impl<'a> Processes<'a> {
         question: impl Fn(&Experiments) -> Result<T, MissingProcesses>,
     ) -> Option<T> {
         missing::answer(experiments, question, |experiments, missing| {
-            let made = self.make(&missing);
+            let made = self.make(&missing, pace_of(experiments, &missing));
             let is_whole = made.len() == missing.experiments.len();
             made.into_iter().for_each(|made| experiments.add(made));
             is_whole.then_some(())
@@ -151,16 +152,18 @@ impl<'a> Processes<'a> {
         }
     }
 
-    /// Makes these processes, several concurrently unless they must run alone. Returns them in the
-    /// requested order; some are missing when it was stopped.
+    /// Makes these processes at this pace, several concurrently unless they must run alone. Returns
+    /// them in the requested order; some are missing when it was stopped.
     ///
     /// Processes that run alone confirm a conclusion about a test. Addresses must not decide it, so
     /// they are random there, as in a plain run.
-    fn make(&self, missing: &MissingProcesses) -> Vec<Experiment> {
+    fn make(&self, missing: &MissingProcesses, pace: Pace) -> Vec<Experiment> {
         let alone = missing.alone;
+        let pace = Mutex::new(pace);
         self.context.progress.requested(missing.experiments.len());
         let required = |plan: &ProcessPlan| self.required(plan.tests());
         self.each(&missing.experiments, alone, required, |place, plan| {
+            pace.locked().wait();
             let make = || match plan {
                 ProcessPlan::InOrder(order) => self.experiment(place, order, alone),
                 ProcessPlan::Forked(first, then) => self.forked(place, *first, then, alone),
@@ -305,4 +308,15 @@ impl<'a> Processes<'a> {
         self.context.progress.finished(&id, spec, &ended.unwrap_or(Outcome::Failed));
         Some(runs)
     }
+}
+
+/// Returns the pace of these processes. Equal ones are made to see whether chance decides, so those
+/// with a test that reads the date take more than two seconds.
+fn pace_of(experiments: &Experiments, missing: &MissingProcesses) -> Pace {
+    let plans = &missing.experiments;
+    let mut tests = plans.first().into_iter().flat_map(ProcessPlan::tests);
+    let reads_date =
+        pace::are_equal(plans, 2) && tests.any(|test| experiments.uses(test, Source::Date));
+    let sources = if reads_date { [Source::Date].as_slice() } else { &[] };
+    Pace::of(sources).over(plans.len() as u64)
 }

@@ -366,7 +366,7 @@ impl OrderCampaign<'_> {
 /// Returns the tests of a binary that may run before others, in their original order.
 fn tests_of<'s>(selected: &SelectedTests<'s>) -> Vec<&'s TestCase> {
     let tests = selected.suite.tests.iter();
-    let may_run = |case: &&TestCase| !case.ignored || is_run(selected, case);
+    let may_run = |case: &&TestCase| case.runs_with_others() || is_run(selected, case);
     tests.filter(may_run).collect()
 }
 

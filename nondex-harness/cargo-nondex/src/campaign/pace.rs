@@ -20,6 +20,11 @@ pub(super) const fn interval(runs: u64) -> Duration {
     Duration::from_millis(2160 / runs)
 }
 
+/// Returns whether these runs are equal, and at least so many.
+pub(super) fn are_equal<R: PartialEq>(runs: &[R], least: usize) -> bool {
+    runs.len() >= least && runs.windows(2).all(|pair| pair[0] == pair[1])
+}
+
 /// Start times of the runs of one test that are made one after the other.
 #[derive(Debug)]
 pub struct Pace {

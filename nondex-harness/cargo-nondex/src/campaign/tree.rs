@@ -320,11 +320,15 @@ mod tests {
         let tree = Tree::of(roots, of("kept"));
         tree.written().add_anything();
         fs::create_dir_all(of("target/of-tests")).unwrap();
+        fs::create_dir_all(of("target/debug")).unwrap();
+        fs::write(of("target/.rustc_info.json"), "").unwrap();
         fs::write(of("target/nondex/build/of-cargo"), "").unwrap();
         fs::write(of("target/nondex/build/tmp/report"), "").unwrap();
         assert!(tree.restore());
         assert!(!of("target/of-tests").exists() && !of("target/nondex/build/tmp/report").exists());
-        assert!(of("target/nondex/build/of-cargo").exists());
+        for of_cargo in ["nondex/build/of-cargo", "debug", ".rustc_info.json"] {
+            assert!(of("target").join(of_cargo).exists(), "{of_cargo}");
+        }
     }
 
     #[test]

@@ -279,14 +279,16 @@ pub struct ResolvedFilter<'a> {
 }
 
 impl ResolvedFilter<'_> {
-    /// Returns the number of these tests that nextest's `default-filter` leaves out.
-    pub fn left_out(&self, suites: &[Suite]) -> usize {
-        let Some(default) = &self.default else { return 0 };
-        suites
-            .iter()
-            .flat_map(|suite| suite.tests.iter().map(move |test| Query::of(suite, test)))
-            .filter(|query| !default.contains(query))
-            .count()
+    /// Marks the tests that nextest's `default-filter` leaves out.
+    pub fn leave_out(&self, suites: &mut [Suite]) {
+        let Some(default) = &self.default else { return };
+        for suite in suites {
+            let is_left_out = |test| !default.contains(&Query::of(suite, test));
+            let marks: Vec<bool> = suite.tests.iter().map(is_left_out).collect();
+            for (test, mark) in suite.tests.iter_mut().zip(marks) {
+                test.left_out = mark;
+            }
+        }
     }
 
     /// Returns the reaction if no test is selected.

@@ -178,7 +178,7 @@ pub(super) fn entry(
         link: None,
         expires,
         verdict: Some(test.verdict),
-        cause: known::cause(test, sources),
+        cause: [known::cause(test, sources), known::shared_by_seeds(test, sources)].concat(),
     }
 }
 

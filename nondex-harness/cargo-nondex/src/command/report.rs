@@ -109,14 +109,17 @@ fn merge(args: &MergeArgs, line: &str, console: &Console) -> Result<ExitCode> {
     outcome::show(&report, &place.workspace_root, &path, elapsed, &args.files, console)
 }
 
-/// Returns the reports at a path: the file itself, or all JSON files below the folder.
+/// Returns the reports at a path: the file itself, or all JSON files below the folder. What is in
+/// folders beside a run's report belongs to that run.
 fn reports_in(path: &Utf8Path) -> Result<Vec<Utf8PathBuf>> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
     }
+    let is_of_run = path.join("report.json").is_file();
     let mut files = Vec::new();
     for path in file::list(path)? {
-        if path.is_dir() || path.extension() == Some("json") {
+        let is_read = if path.is_dir() { !is_of_run } else { path.extension() == Some("json") };
+        if is_read {
             files.extend(reports_in(&path)?);
         }
     }
@@ -242,6 +245,29 @@ pub(super) fn regressions_file(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_folders_of_runs_have_one_report_each() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = Utf8Path::from_path(folder.path()).unwrap();
+        let files = [
+            "1/report.json",
+            "1/searches/a.json",
+            "2/report.json",
+            "2/records/b/c.json",
+            "shards/one.json",
+            "shards/two.json",
+            "shards/notes.txt",
+        ];
+        for file in files.map(|file| folder.join(file)) {
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(file, "").unwrap();
+        }
+        let mut found = reports_in(folder).unwrap();
+        found.sort();
+        let expected = ["1/report.json", "2/report.json", "shards/one.json", "shards/two.json"];
+        assert_eq!(found, expected.map(|file| folder.join(file)));
+    }
 
     #[test]
     fn an_age_is_told_in_its_largest_unit() {

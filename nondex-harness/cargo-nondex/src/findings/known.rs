@@ -14,7 +14,7 @@ pub use missing::missing;
 
 use chrono::NaiveDate;
 
-pub use crate::report::cause::cause;
+pub use crate::report::cause::{cause, shared_by_seeds};
 use crate::report::{KnownFlake, Overdue, OverdueReason, Report, Sources, TestReport, Verdict};
 
 /// Marks each test of the report that is a known flake, and lists the entries that are overdue on
@@ -50,7 +50,8 @@ pub fn apply(
                 continue;
             }
             let found = cause(test, sources);
-            if !has_causes || entry.covers(test.verdict, &found) {
+            let shared = shared_by_seeds(test, sources);
+            if !has_causes || entry.covers(test.verdict, &found, &shared) {
                 test.known = Some(KnownFlake {
                     reason: entry.reason.clone(),
                     expires: entry.expires.to_string(),

@@ -77,16 +77,16 @@ impl Variation {
         matches!(self.varies, Varies::ByChance(_))
     }
 
-    /// Returns a file that differs between each build in which a test passes and each in which it
-    /// fails. For a build script, it is a file in `OUT_DIR` or the output: the one with the fewest
-    /// distinct contents. For a proc macro, it is always the root source file.
-    pub fn file(&self, passes: &[u64], fails: &[u64]) -> Option<Utf8PathBuf> {
+    /// Returns the files that differ between each build in which a test passes and each in which it
+    /// fails. For a build script, these are files in `OUT_DIR` or the output, those with the fewest
+    /// distinct contents first. For a proc macro, it is always the root source file.
+    pub fn files(&self, passes: &[u64], fails: &[u64]) -> Vec<Utf8PathBuf> {
         if let Some(root) = &self.proc_macro {
-            return Some(root.clone());
+            return vec![root.clone()];
         }
         let made = match &self.varies {
             Varies::BySeed(made) => made,
-            Varies::ByChance(files) => return files.first().cloned(),
+            Varies::ByChance(files) => return files.clone(),
         };
         let of = |seed: &u64, file: &(usize, Utf8PathBuf)| made[seed].content(file);
         let files: BTreeSet<_> = made.values().flat_map(Made::files).collect();
@@ -98,17 +98,16 @@ impl Variation {
             let distinct: BTreeSet<_> = self.seeds.iter().map(|seed| of(seed, file)).collect();
             distinct.len()
         };
-        files
-            .into_iter()
-            .filter(|file| decides(file))
-            .min_by_key(contents)
-            .map(|(_, name)| name.clone())
+        let mut deciding: Vec<_> = files.into_iter().filter(|file| decides(file)).collect();
+        deciding.sort_by_key(contents);
+        deciding.into_iter().map(|(_, name)| name.clone()).collect()
     }
 
-    /// Returns a file that is not the same in all builds.
-    pub fn first_file(&self) -> Option<Utf8PathBuf> {
-        let (first, others) = self.seeds.split_first()?;
-        others.iter().find_map(|other| self.file(&[*first], &[*other]))
+    /// Returns files that are not the same in all builds.
+    pub fn varying_files(&self) -> Vec<Utf8PathBuf> {
+        let Some((first, others)) = self.seeds.split_first() else { return Vec::new() };
+        let files = others.iter().map(|other| self.files(&[*first], &[*other]));
+        files.into_iter().find(|files| !files.is_empty()).unwrap_or_default()
     }
 }
 
@@ -327,9 +326,9 @@ mod tests {
             varied: Varied::default(),
             varies: Varies::BySeed(made),
         };
-        let file = |passes: &[u64], fails: &[u64]| variation.file(passes, fails);
-        assert_eq!(file(&[0, 3], &[1, 2, 4]), Some("names.rs".into()));
+        let files = |passes: &[u64], fails: &[u64]| variation.files(passes, fails);
+        assert_eq!(files(&[0, 3], &[1, 2, 4]), ["names.rs", "all.rs"]);
         // The second file is the same in a passing and a failing build here.
-        assert_eq!(file(&[0, 1], &[2, 3, 4]), Some("all.rs".into()));
+        assert_eq!(files(&[0, 1], &[2, 3, 4]), ["all.rs"]);
     }
 }

@@ -119,6 +119,9 @@ pub struct TestCase {
     pub line: Option<u32>,
     /// Whether the test is `#[ignore]`d.
     pub ignored: bool,
+    /// Whether the configuration leaves the test out of all runs.
+    #[serde(skip)]
+    pub left_out: bool,
     /// Program of a doctest. `None` for other tests, and for a doctest that was not compiled
     /// because it is ignored.
     pub doctest: Option<Doctest>,
@@ -132,7 +135,19 @@ impl TestCase {
 
     /// Returns a test of which only the name is known.
     pub fn new(name: impl Into<String>) -> Self {
-        TestCase { name: name.into(), file: None, line: None, ignored: false, doctest: None }
+        TestCase {
+            name: name.into(),
+            file: None,
+            line: None,
+            ignored: false,
+            left_out: false,
+            doctest: None,
+        }
+    }
+
+    /// Returns whether the test runs with all others of its binary, although it was not requested.
+    pub const fn runs_with_others(&self) -> bool {
+        !self.ignored && !self.left_out
     }
 }
 

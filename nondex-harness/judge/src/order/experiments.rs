@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use nondex_core::Outcome;
+use nondex_core::{Outcome, Source};
 
 use crate::missing::{Missing, gather};
 use crate::run::Run;
@@ -281,6 +281,11 @@ impl Experiments {
         orders: impl IntoIterator<Item = O>,
     ) -> Result<(), MissingProcesses> {
         gather(orders.into_iter().map(|order| self.first(order.as_ref()))).map(|_| ())
+    }
+
+    /// Returns whether the last run of a test used this source.
+    pub fn uses(&self, test: usize, source: Source) -> bool {
+        self.last.get(&test).is_some_and(|run| run.sources.contains(&source))
     }
 
     /// Returns the first known failure of `test` after these tests.

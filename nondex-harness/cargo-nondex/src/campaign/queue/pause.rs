@@ -19,7 +19,7 @@ const MANY: usize = 5;
 /// Returns the minimum time between the starts of two of the runs `specs`, for a test with the runs
 /// `runs`. With `alone`, no other test runs meanwhile.
 pub(super) fn interval(runs: &Runs, specs: &[RunSpec], alone: bool) -> Duration {
-    let is_repeated = specs.len() >= MANY && specs.windows(2).all(|pair| pair[0] == pair[1]);
+    let is_repeated = pace::are_equal(specs, MANY);
     let mut all = runs.together.all().chain(runs.alone.all()).map(|(_, run)| run);
     if !is_repeated || !all.any(|run| run.sources.contains(&Source::Date)) {
         return Duration::ZERO;

@@ -14,6 +14,10 @@ const SKIPPED: [&str; 2] = [".git", "node_modules"];
 /// Name of cargo's folder, in which only new entries matter.
 pub(super) const TARGET: &str = "target";
 
+/// Names that cargo makes in its folder at any time.
+const OF_CARGO: [&str; 6] =
+    [".rustc_info.json", ".future-incompat-report.json", "CACHEDIR.TAG", "debug", "release", "doc"];
+
 /// Properties by which a change of a file or folder is noticed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TreeEntry {
@@ -69,6 +73,9 @@ pub(super) fn walk(folder: &Path, known: Option<&Entries>, entries: &mut Entries
         let path = entry.path();
         let Ok(metadata) = entry.metadata() else { continue };
         let name = entry.file_name();
+        if is_target && OF_CARGO.contains(&&*name.to_string_lossy()) {
+            continue;
+        }
         let is_skipped = SKIPPED.contains(&&*name.to_string_lossy());
         let is_old = is_target && known.is_none_or(|known| known.contains_key(&path));
         let is_dir = metadata.is_dir();

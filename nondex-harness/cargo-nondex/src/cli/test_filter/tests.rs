@@ -112,6 +112,22 @@ fn the_default_filter_holds_for_every_test_and_may_be_a_part_of_a_filterset() {
 }
 
 #[test]
+fn a_test_that_the_default_filter_leaves_out_runs_with_no_others() {
+    for (ignores_default, expected) in [(false, [true, false]), (true, [true, true])] {
+        let args = FilterArgs {
+            default_filter: Some(Expression::parse("test(add)").unwrap()),
+            ignore_default_filter: ignores_default,
+            ..FilterArgs::default()
+        };
+        let filter = args.parse().unwrap();
+        let mut suites = [suite()];
+        filter.resolve(&WorkspaceMembers::default()).unwrap().leave_out(&mut suites);
+        let runs = |name| suites[0].test(name).unwrap().runs_with_others();
+        assert_eq!(["add", "remove"].map(runs), expected);
+    }
+}
+
+#[test]
 fn the_option_that_shows_output_is_taken_from_the_words_of_libtest() {
     for (words, is_there, left) in [
         (&["add", "--nocapture"][..], true, &["add"][..]),

@@ -90,7 +90,11 @@ impl<'a> RunRequest<'a> {
     pub(super) fn build(&self, stop: &StopFlag, console: &Console) -> Result<Project> {
         match project::build(&self.build, console.quiet) {
             _ if stop.is_set() => Err(Error::build("interrupted while the tests were built")),
-            built => built,
+            built => {
+                let mut project = built?;
+                self.filter.leave_out(&mut project.suites);
+                Ok(project)
+            }
         }
     }
 
@@ -131,7 +135,7 @@ impl<'a> RunRequest<'a> {
         console: &Console,
     ) -> Result<Vec<SelectedTests<'p>>> {
         let selected = self.selected(project);
-        let left_out = self.filter.left_out(&project.suites);
+        let left_out = selection::all(&project.suites).filter(|(_, test)| test.left_out).count();
         if left_out > 0 {
             let tests = plural(left_out, "test");
             console.note(&format!(

@@ -65,11 +65,12 @@ impl KnownEntry {
     }
 
     /// Returns whether the entry covers a failure: it has the known verdict, and every cause that
-    /// was `found` is known. Known causes may be absent, because a search that ends early finds
-    /// fewer.
-    pub(super) fn covers(&self, verdict: Verdict, found: &[String]) -> bool {
+    /// was `found` is known, or one that is `shared` by seeds. Known causes may be absent, because
+    /// a search that ends early finds fewer.
+    pub(super) fn covers(&self, verdict: Verdict, found: &[String], shared: &[String]) -> bool {
         let is_known = |cause: &String| self.cause.is_empty() || self.cause.contains(cause);
-        self.verdict.is_none_or(|known| known == verdict) && found.iter().all(is_known)
+        self.verdict.is_none_or(|known| known == verdict)
+            && (found.iter().all(is_known) || shared.iter().any(is_known))
     }
 
     /// Describes the known verdict and cause for people.

@@ -127,6 +127,38 @@ fn the_cause_of_an_order_is_its_tests_and_of_chance_the_assertion() {
 }
 
 #[test]
+fn a_race_is_known_whichever_of_its_lines_a_seed_delays() {
+    let raced = |delayed: u32, panicked: u32| {
+        let site = Site {
+            api: "std::thread::spawn".into(),
+            family: Family::Schedule,
+            file: "src/lib.rs".into(),
+            line: delayed,
+            column: 0,
+        };
+        let failure = FailureReport::clean(Outcome::Failed);
+        let file = Some("src/lib.rs".into());
+        TestReport {
+            culprits: vec![Culprit { confirmed: true, ..Culprit::new(&site) }],
+            failures: vec![FailureReport { file, line: Some(panicked), ..failure }],
+            ..found(Verdict::NonDeterministic, 1)
+        }
+    };
+    let known = entry(
+        "expires = 2027-01-31\nverdict = \"ND\"\n\
+         cause = [\"std::thread::spawn at src/lib.rs: a\", \"panic at src/lib.rs: c\"]",
+    );
+    for (delayed, panicked, is_known) in [(1, 3, true), (2, 3, true), (1, 4, true), (2, 4, false)] {
+        let report = applied(&known, raced(delayed, panicked), "a\nb\nc\nd\n");
+        assert_eq!(report.tests[0].known.is_some(), is_known, "{delayed} {panicked}");
+    }
+    // An order is decided by its call alone.
+    let mut of_order = raced(2, 3);
+    of_order.culprits[0].family = Family::HashMap;
+    assert!(applied(&known, of_order, "a\nb\nc\nd\n").tests[0].known.is_none());
+}
+
+#[test]
 fn an_entry_is_overdue_when_its_day_is_over_or_its_test_is_stable() {
     let mut stable = found(Verdict::Stable, 1);
     stable.culprits.clear();

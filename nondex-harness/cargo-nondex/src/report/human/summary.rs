@@ -3,7 +3,7 @@
 
 mod details;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use anstream::adapter::strip_str;
@@ -144,6 +144,17 @@ pub(super) fn counts(report: &Report, causes: &[Cause<'_>]) -> String {
     }
 }
 
+/// Returns the number of different builds and environments that decide the outcome of a test.
+fn outside_of_runs(tests: &[TestReport]) -> u64 {
+    let tests = tests.iter().filter(|test| test.verdict == Verdict::ImplementationDependent);
+    let causes = tests.filter_map(|test| match (&test.build, test.environment) {
+        (Some(build), _) => Some(build.to_string()),
+        (None, Some(environment)) => Some(format!("{environment:?}")),
+        (None, None) => None,
+    });
+    causes.collect::<BTreeSet<_>>().len() as u64
+}
+
 /// Counts verdicts: `25 tests: 20 stable (4 verified), 3 ID (2 causes, 1 advice), 2 skipped`.
 fn verdicts(report: &Report, causes: &[Cause<'_>]) -> String {
     let summary = &report.summary;
@@ -168,6 +179,8 @@ fn verdicts(report: &Report, causes: &[Cause<'_>]) -> String {
         (timed, "time"),
         (late, "advice"),
     ];
+    let confirmed = confirmed + outside_of_runs(&report.tests);
+    let known = known + outside_of_runs(&report.tests);
     let id = [
         (confirmed, noun(confirmed, "cause", "causes")),
         (known - confirmed, "suspected"),

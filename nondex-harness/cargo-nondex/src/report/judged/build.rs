@@ -59,6 +59,7 @@ mod tests {
             package: "shop".to_owned(),
             kind: BuildCause::BUILD_SCRIPT.to_owned(),
             file: None,
+            more_files: Vec::new(),
             by_chance: false,
             passes,
             fails: Some(1),

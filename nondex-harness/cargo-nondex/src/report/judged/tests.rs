@@ -25,6 +25,7 @@ fn case(name: &str) -> TestCase {
         file: Some("tests/it.rs".into()),
         line: Some(12),
         ignored: false,
+        left_out: false,
         doctest: None,
     }
 }

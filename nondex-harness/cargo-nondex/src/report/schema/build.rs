@@ -14,6 +14,9 @@ pub struct BuildCause {
     /// Differing file in `OUT_DIR`, `stdout` for the standard output, or the root of the proc
     /// macro.
     pub file: Option<String>,
+    /// Further files that differ in the same builds: any of them may be the one that decides.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub more_files: Vec<String>,
     /// Whether no seed decides what differs, such as the date or a process number. `passes` and
     /// `fails` are then the numbers of builds that cannot be repeated.
     #[serde(default)]
@@ -33,6 +36,9 @@ impl BuildCause {
     pub const PROC_MACRO: &str = "proc-macro";
 }
 
+/// Maximum number of further files that are named.
+const SHOWN: usize = 2;
+
 impl fmt::Display for BuildCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let package = &self.package;
@@ -45,7 +51,13 @@ impl fmt::Display for BuildCause {
                 write!(f, "the build script of `{package}` may print different output")
             }
             Some(file) => {
-                write!(f, "the build script of `{package}` may write a different `{file}`")
+                write!(f, "the build script of `{package}` may write a different `{file}`")?;
+                let mut shown = self.more_files.iter().take(SHOWN);
+                shown.try_for_each(|file| write!(f, " or `{file}`"))?;
+                match self.more_files.len().saturating_sub(SHOWN) {
+                    0 => Ok(()),
+                    more => write!(f, " or {more} other files"),
+                }
             }
         }?;
         f.write_str(" in each build")
@@ -62,6 +74,7 @@ mod tests {
             package: "shop".to_owned(),
             kind: BuildCause::BUILD_SCRIPT.to_owned(),
             file: Some("table.rs".to_owned()),
+            more_files: Vec::new(),
             by_chance: false,
             passes: Some(0),
             fails: Some(1),
@@ -69,6 +82,12 @@ mod tests {
         assert_eq!(
             cause.to_string(),
             "the build script of `shop` may write a different `table.rs` in each build"
+        );
+        cause.more_files = ["a.rs", "b.rs", "c.rs", "d.rs"].map(str::to_owned).to_vec();
+        assert_eq!(
+            cause.to_string(),
+            "the build script of `shop` may write a different `table.rs` or `a.rs` or `b.rs` or 2 \
+             other files in each build"
         );
         cause.file = Some("stdout".to_owned());
         assert_eq!(
