@@ -6,7 +6,7 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-/// Checkout of a repository: see the [module](self).
+/// Checkout of a repository, and the folder around that.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checkout {
     root: Utf8PathBuf,
