@@ -88,15 +88,11 @@ impl Channel {
     /// Returns an error if the file cannot be opened, resized or mapped.
     pub fn open(path: &Path) -> io::Result<Self> {
         let mut options = OpenOptions::new();
-        options.read(true).write(true);
+        // C libraries pass the mode to the system only together with the request to create a file.
+        options.read(true).write(true).create(true).truncate(false);
         #[cfg(target_os = "linux")]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, RECORD_MODE);
-        let file = match options.open(path) {
-            Err(e) if e.kind() == io::ErrorKind::NotFound => {
-                options.create(true).truncate(false).open(path)
-            }
-            opened => opened,
-        }?;
+        let file = options.open(path)?;
         // Accessing a page past the end of a file kills the process. Another process may have
         // created this file just now and not resized it yet.
         let length = file.metadata()?.len();

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use nix::libc::SIGSYS;
+use nondex_core::channel::Channel;
 
 use super::confine;
 
@@ -37,6 +38,27 @@ fn what_only_reads_and_writes_to_its_output_ends_as_ever() {
         let output = run(folder.path(), program, arguments);
         assert!(output.status.success(), "{program} {arguments:?}: {output:?}");
         assert_eq!(String::from_utf8_lossy(&output.stdout), written, "{program}");
+    }
+}
+
+/// Path of the record that this test executable opens in place of its test.
+const RECORD: &str = "NONDEX_TEST_RECORD";
+
+#[test]
+fn the_record_is_opened() {
+    if let Some(record) = std::env::var_os(RECORD) {
+        Channel::open(Path::new(&record)).unwrap();
+        return;
+    }
+    let folder = folder();
+    for name in ["file", "new"] {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        let name_of_test = "campaign::process::confined::tests::the_record_is_opened";
+        command.args([name_of_test, "--exact", "--test-threads=1"]);
+        assert!(confine(command.env(RECORD, folder.path().join(name))));
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{name}: {output:?}");
+        assert!(fs::metadata(folder.path().join(name)).unwrap().len() > 4);
     }
 }
 
