@@ -83,7 +83,7 @@ pub(super) fn bisect(args: &BisectArgs, console: &Console) -> Result<ExitCode> {
     let mut bisection = Bisection {
         test: test.id.clone(),
         category: test.verdict.name().to_owned(),
-        introduced: introduced.as_ref().map(commit_report),
+        introduced: introduced.as_ref().map(|commit| commit_report(&git, commit)),
         flaky_since: None,
         commits_between: None,
         days_between: None,
@@ -112,8 +112,9 @@ pub(super) fn bisect(args: &BisectArgs, console: &Console) -> Result<ExitCode> {
 }
 
 /// Describes a commit for the report.
-fn commit_report(commit: &Commit) -> CommitReport {
+fn commit_report(git: &Git, commit: &Commit) -> CommitReport {
     CommitReport {
+        or_earlier: git.is_cut_before(&commit.id),
         commit: commit.id.clone(),
         date: commit.date.clone(),
         subject: commit.subject.clone(),
@@ -150,7 +151,7 @@ fn flaky_since(
             build: count(FileKind::Build),
         },
         line,
-        commit: commit_report(commit),
+        commit: commit_report(git, commit),
     })
 }
 
@@ -161,7 +162,8 @@ fn show(bisection: &Bisection, console: &Console) -> Result<()> {
     }
     let line = |commit: &CommitReport| {
         let name = short(&commit.commit);
-        format!("{name} {} {}", commit.date, commit.subject)
+        let or_earlier = if commit.or_earlier { ", or earlier" } else { "" };
+        format!("{name} {} {}{or_earlier}", commit.date, commit.subject)
     };
     if let Some(since) = &bisection.flaky_since {
         let later = match (bisection.commits_between, bisection.days_between) {

@@ -50,6 +50,13 @@ pub struct Regression {
     pub culprits: Vec<String>,
 }
 
+impl Regression {
+    /// Returns what is tried first in later runs.
+    fn choices(&self) -> (&str, Level, u64, Schedule, u32) {
+        (&self.test, self.level, self.seed, self.schedule, self.algorithm)
+    }
+}
+
 /// What determines the choices of a run: the schedule of seeds, the level and the seed.
 pub type TriedSeed = (Schedule, Level, u64);
 
@@ -93,7 +100,7 @@ impl Regressions {
     /// Returns the number of new entries.
     pub fn add(&mut self, findings: &[Finding]) -> usize {
         let before = self.regressions.len();
-        // Oldest first, because a newer finding with the same id replaces the entry.
+        // Oldest first, because a newer finding with the same choices replaces the entry.
         for finding in findings.iter().rev() {
             let is_reproducible = finding.primary
                 && finding.is_reproducible()
@@ -110,7 +117,7 @@ impl Regressions {
                 id: finding.id.clone(),
                 culprits: finding.culprit_texts(),
             };
-            match self.regressions.iter_mut().find(|old| old.id == finding.id) {
+            match self.regressions.iter_mut().find(|old| old.choices() == regression.choices()) {
                 Some(old) => *old = regression,
                 None => self.regressions.push(regression),
             }
@@ -181,6 +188,14 @@ mod tests {
         assert_eq!(fs::read_to_string(&path).unwrap(), text);
         let tests: Vec<_> = again.all().iter().map(|r| (r.test.as_str(), r.level)).collect();
         assert_eq!(tests, [("a$a", Level::One), ("a$a", Level::Full), ("a$b", Level::Std)]);
+    }
+
+    #[test]
+    fn one_choice_that_several_options_show_is_one_entry() {
+        let mut regressions = Regressions::default();
+        let other = Finding { id: "other".to_owned(), ..finding("a", Level::Std, 1) };
+        assert_eq!(regressions.add(&[finding("a", Level::Std, 1), other]), 1);
+        assert_eq!(regressions.all()[0].id, finding("a", Level::Std, 1).id);
     }
 
     #[test]

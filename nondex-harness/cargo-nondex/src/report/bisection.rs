@@ -40,6 +40,9 @@ pub struct CommitReport {
     pub date: String,
     /// The first line of its message.
     pub subject: String,
+    /// Whether a shallow clone begins there, so that an earlier commit may be meant.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub or_earlier: bool,
 }
 
 /// A commit that made a test flaky.

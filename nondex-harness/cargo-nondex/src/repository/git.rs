@@ -1,6 +1,7 @@
 //! Calls of the program `git`.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::process::{Command, Stdio};
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -148,6 +149,14 @@ impl Git {
         shallow.is_ok_and(|answer| answer.trim() == "false")
     }
 
+    /// Returns whether the history is cut before this commit: a shallow clone begins there.
+    pub fn is_cut_before(&self, commit: &str) -> bool {
+        let file = self.read(&["rev-parse", "--git-path", "shallow"]);
+        let Ok(file) = file.map(|file| self.root.join(file.trim())) else { return false };
+        let cuts = fs::read_to_string(file).unwrap_or_default();
+        cuts.lines().any(|cut| cut == commit)
+    }
+
     /// Returns the commits that lead to `bad` and to none of `good`, including `bad` itself. The
     /// commit that halves the others best comes first.
     ///
@@ -233,5 +242,23 @@ impl Git {
     /// Returns the text of a file in a commit, if it exists there.
     pub fn text(&self, commit: &str, file: &str) -> Option<String> {
         self.read(&["show", &format!("{commit}:{file}")]).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::scratch::Repository;
+
+    #[test]
+    fn a_shallow_clone_shows_where_it_begins() {
+        let whole = Repository::new();
+        let commits = ["1", "2", "3"].map(|text| whole.commit(&[("file", text.to_owned())]));
+        let url = format!("file://{}", whole.git.root());
+        let shallow = Repository::new();
+        shallow.run(&["fetch", "--quiet", "--depth", "2", &url, "main"]);
+        for (git, cut) in [(&whole.git, [false; 3]), (&shallow.git, [false, true, false])] {
+            assert_eq!(git.is_complete(), cut == [false; 3]);
+            assert_eq!(commits.each_ref().map(|commit| git.is_cut_before(commit)), cut);
+        }
     }
 }
