@@ -60,8 +60,9 @@ fn a_test_is_classified_by_the_first_circumstance_that_makes_it_fail() {
     assert_eq!(
         made[1..],
         [
-            // 31 schedules with at most two preemptions, the seeds, and further seeds at STD.
-            ("interleavings", 31 + 50 + 90, 0),
+            // 31 schedules with at most two preemptions, the seeds, of which three levels have one,
+            // and further seeds at STD.
+            ("interleavings", 31 + 2 * 10 + 3 + 90, 0),
             ("further-seeds", 30, 0),
             ("alone", 30, 0),
             ("addresses", 4, 0),
