@@ -131,6 +131,10 @@ fn is_marked_once() {
     let report = deflake().run().expect(ExitCode::CleanRunFailed).report();
     let expected = (Blame::Regression, Some(Witness::Coverage), vec![3]);
     assert_eq!(blamed(&report)["is_marked_once"], expected);
+    let cleaned = Nondex::command(&project.path("app"), "clean").run();
+    cleaned.expect(ExitCode::Ok);
+    let removed = cleaned.stderr.lines().filter(|line| line.contains("checkout-"));
+    assert_eq!(removed.count(), 1, "{}", cleaned.stderr);
 }
 
 #[test]

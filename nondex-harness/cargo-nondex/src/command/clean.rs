@@ -16,7 +16,7 @@ use crate::repository::Copy;
 /// With `--cache`, removes this user's cached runtimes and checkouts.
 pub(super) fn clean(args: &CleanArgs, console: &Console) -> Result<ExitCode> {
     let target = if let Some(target) = &args.location.target_dir {
-        target.clone()
+        file::absolute(target)?
     } else {
         let plan = BuildPlan::of(args.location.manifest_path.as_deref());
         project::metadata(&plan, false)?.target_directory
@@ -26,7 +26,13 @@ pub(super) fn clean(args: &CleanArgs, console: &Console) -> Result<ExitCode> {
         let project = (!args.cache).then_some(target.as_path());
         args.cache && is_runtime(name) || Copy::is_folder(name, project)
     };
-    for folder in folders(&project::cache_dir()?, is_removed)? {
+    let cache = match project::cache_dir() {
+        Err(error) if args.cache => return Err(error),
+        // Without a cache, there are no checkouts.
+        Err(_) => return Ok(ExitCode::Ok),
+        Ok(cache) => cache,
+    };
+    for folder in folders(&cache, is_removed)? {
         remove(&folder, console)?;
     }
     Ok(ExitCode::Ok)

@@ -104,9 +104,11 @@ impl Copy {
 
     /// Returns whether the commit selects another toolchain than the user's sources.
     pub fn has_other_toolchain(&self) -> bool {
+        let within = self.workspace.strip_prefix(self.git.root()).unwrap_or(Utf8Path::new(""));
         let names = ["rust-toolchain", "rust-toolchain.toml"];
-        let text = |git: &Git, name: &str| fs::read(git.root().join(name)).ok();
-        names.iter().any(|name| text(&self.git, name) != text(&self.of, name))
+        let mut files = within.ancestors().flat_map(|folder| names.map(|name| folder.join(name)));
+        let text = |git: &Git, file: &Utf8Path| fs::read(git.root().join(file)).ok();
+        files.any(|file| text(&self.git, &file) != text(&self.of, &file))
     }
 
     /// Returns the root of the workspace in the copy.
