@@ -20,7 +20,7 @@ pub(super) const fn interval(runs: u64) -> Duration {
     Duration::from_millis(2160 / runs)
 }
 
-/// Returns whether these runs are equal, and at least so many.
+/// Returns whether these runs are equal, and at least `least` of them.
 pub(super) fn are_equal<R: PartialEq>(runs: &[R], least: usize) -> bool {
     runs.len() >= least && runs.windows(2).all(|pair| pair[0] == pair[1])
 }

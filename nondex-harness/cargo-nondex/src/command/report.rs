@@ -110,7 +110,7 @@ fn merge(args: &MergeArgs, line: &str, console: &Console) -> Result<ExitCode> {
 }
 
 /// Returns the reports at a path: the file itself, or all JSON files below the folder. What is in
-/// folders beside a run's report belongs to that run.
+/// folders next to a run's report belongs to that run.
 fn reports_in(path: &Utf8Path) -> Result<Vec<Utf8PathBuf>> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);

@@ -50,8 +50,8 @@ impl Toolchain {
         Ok(Toolchain { cargo, rustc, version, host })
     }
 
-    /// Returns this toolchain with its own cargo, if it has one beside its compiler. With rustup,
-    /// the current folder selects the one that `cargo` runs.
+    /// Returns this toolchain with its own cargo, if there is one next to its compiler. With
+    /// rustup, the current folder selects the one that `cargo` runs.
     pub(super) fn in_any_folder(self) -> Self {
         let name = format!("cargo{}", std::env::consts::EXE_SUFFIX);
         let own = Path::new(&self.rustc).with_file_name(name);
