@@ -42,8 +42,8 @@ pub(super) fn orders_are_as_at_weaker(question: Question<'_>, level: Level) -> b
     };
     let is_weaker = |weaker: &Level| *weaker < level && *weaker >= Level::One;
     let mut weaker = options.levels.iter().copied().filter(is_weaker);
-    agreement(level)
-        .is_some_and(|found| weaker.any(|weaker| agreement(weaker) == Some(found.clone())))
+    let found = agreement(level);
+    found.is_some() && weaker.any(|weaker| agreement(weaker) == found)
 }
 
 /// One observed order: its place, its ordinal there, its length, and the number of the group of

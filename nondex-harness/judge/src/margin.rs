@@ -11,6 +11,8 @@
 //! delay beyond the time that the others take is like any longer one. The levels between STD and
 //! FULL have one seed there, too.
 
+use std::cell::LazyCell;
+
 use nondex_core::{Family, Level, Model, PointRecord, Site, choice, model};
 
 use super::question::Question;
@@ -50,26 +52,29 @@ pub(super) fn seeds(question: Question<'_>, level: Level) -> Option<usize> {
         return None;
     }
     let varies = |point: &&PointRecord| point.site.family.varies(level);
-    let of_sites = points().filter(varies).map(|point| seeds_of(question, level, &point.site));
+    let orders_are_alike = LazyCell::new(|| alike::orders_are_as_at_weaker(question, level));
+    let of_sites = points().filter(varies).map(|point| {
+        let site = &point.site;
+        if is_timing(site) {
+            return seeds_of_delays(level, site, &options.levels);
+        }
+        let is_covered = clock_start::is_start(site)
+            || unseen::is_between(level, site, options)
+            || site.family.is_of_orders() && *orders_are_alike;
+        is_covered.then_some(1)
+    });
     let number = of_sites.reduce(|one, other| Some(one?.max(other?)))??;
     Some(if level == Level::Std { number.max(AT_STD) } else { number })
 }
 
-/// Returns the number of seeds that suffice at `level` for the choices at `site`, if they do not
-/// need all.
-fn seeds_of(question: Question<'_>, level: Level, site: &Site) -> Option<usize> {
-    let options = question.options;
-    if is_timing(site) {
-        let model = Model::by_api(&site.api)?;
-        if shows_no_other_age(model, level, &options.levels) {
-            return Some(1);
-        }
-        return (model.api == model::SYSTEM_TIME_NOW.api).then_some(OF_DATES);
+/// Returns the number of seeds that suffice at `level`, one of the requested `levels`, for the
+/// delays or times at `site`. Returns `None` if they need all.
+fn seeds_of_delays(level: Level, site: &Site, levels: &[Level]) -> Option<usize> {
+    let model = Model::by_api(&site.api)?;
+    if shows_no_other_age(model, level, levels) {
+        return Some(1);
     }
-    let is_covered = clock_start::is_start(site)
-        || unseen::is_between(level, site, options)
-        || site.family.is_of_orders() && alike::orders_are_as_at_weaker(question, level);
-    is_covered.then_some(1)
+    (model.api == model::SYSTEM_TIME_NOW.api).then_some(OF_DATES)
 }
 
 /// Returns whether every age of a time that a call of `model` shows at `level` is also shown at
@@ -159,18 +164,39 @@ mod tests {
     fn a_margin_that_is_missed_is_judged_as_if_every_seed_had_been_tried() {
         /// Delays of one seed at each level, as a fraction of the longest one.
         const LONGEST: [u64; 5] = [20, 100, 1_000, 10_000, 3_600_000];
-        for margin in [1, 15, 70, 800, 5_000, 2_000_000] {
+        let kinds = [(1, &[ELAPSED, INSTANT][..]), (2, &[SPAWN])];
+        let margins = [1, 15, 70, 800, 5_000, 2_000_000];
+        for ((threads, apis), margin) in
+            kinds.into_iter().flat_map(|kind| margins.map(|margin| (kind, margin)))
+        {
             let fails = |spec: &RunSpec| {
                 let longest = LONGEST[spec.level() as usize];
                 let delay = if spec.draws_all() { longest * (spec.seed() % 8) / 8 } else { 0 };
                 let outcome = if delay > margin { Outcome::Failed } else { Outcome::Passed };
-                Run { outcome, ..reached(1, &[ELAPSED, INSTANT]) }
+                Run { outcome, ..reached(threads, apis) }
             };
-            let found = |prune| match simulate(&Options { prune, ..options() }, fails).0 {
-                Conclusion::Dependent(found) => found.spec,
-                other => panic!("{margin}: {other:?}"),
+            assert_eq!(found(true, fails), found(false, fails), "{threads} {margin}");
+        }
+    }
+
+    #[test]
+    fn equal_dates_are_judged_as_if_every_seed_had_been_tried() {
+        for seed in 0..OF_DATES as u64 {
+            let fails = |spec: &RunSpec| {
+                let is_equal = spec.draws_all() && spec.level() >= Level::One;
+                let is_failing = is_equal && spec.seed() == seed;
+                let outcome = if is_failing { Outcome::Failed } else { Outcome::Passed };
+                Run { outcome, ..reached(1, &[ELAPSED, DATE]) }
             };
-            assert_eq!(found(true), found(false), "{margin}");
+            assert_eq!(found(true, fails), found(false, fails), "{seed}");
+        }
+    }
+
+    /// Returns the spec under which a test with such runs is found to fail.
+    fn found(prune: bool, fails: impl Fn(&RunSpec) -> Run) -> RunSpec {
+        match simulate(&Options { prune, ..options() }, fails).0 {
+            Conclusion::Dependent(found) => found.spec,
+            other => panic!("{other:?}"),
         }
     }
 }

@@ -34,15 +34,14 @@ pub(super) fn is_as_at_others(question: Question<'_>, level: Level) -> bool {
     alike::is_as_at_weaker(question, level) || margin::is_between(question, level)
 }
 
-/// Returns the seeds that are tried at `level`: all requested ones, the first of them, or none. A
-/// level that is like others has one.
+/// Returns the seeds that are tried at `level`: all requested ones, the first of them, or none.
 fn seeds<'a>(question: Question<'a>, level: Level) -> &'a [u64] {
     let options = question.options;
     let all = options.seeds.as_slice();
     if unseen::adds_nothing(question, level) {
         return &[];
     }
-    if is_as_at_others(question, level) {
+    if alike::is_as_at_weaker(question, level) {
         return &all[..all.len().min(1)];
     }
     if let Some(number) = margin::seeds(question, level) {

@@ -76,9 +76,8 @@ fn configuration_that_a_change_adds_does_not_hold_before_it() {
         "#[test]\nfn is_lenient() {\n    assert!(!cfg!(strict));\n}\n\n\
          #[test]\nfn retries() {\n    assert_eq!(std::env::var(\"RETRIES\").ok(), None);\n}\n",
     )]);
-    fs::create_dir(project.path(".cargo")).unwrap();
     let config = "[env]\nRETRIES = \"0\"\n[build]\nrustflags = [\"--cfg\", \"strict\"]\n";
-    fs::write(project.path(".cargo/config.toml"), config).unwrap();
+    project.write(".cargo/config.toml", config);
     let report = deflake(&project).run().expect(ExitCode::CleanRunFailed).report();
     for test in ["is_lenient", "retries"] {
         assert_eq!(blamed(&report)[test].0, Blame::Regression, "{test}");
@@ -118,9 +117,7 @@ fn is_marked_once() {
         ("around/Cargo.toml", &manifest("around", "")),
         ("around/src/lib.rs", "pub fn one() -> usize {\n    1\n}\n"),
     ] {
-        let path = project.path(file);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+        project.write(file, text);
     }
     let git = |arguments: &[&str]| git_at_noon(&project, &[&["-C", "app"], arguments].concat());
     git(&["init", "--quiet"]);

@@ -63,8 +63,7 @@ const WAITING: &str = r#"
 #[test]
 fn a_test_that_was_not_selected_and_hangs_is_left_out_after_that() {
     let fixture = Fixture::new("no-tests");
-    fs::create_dir(fixture.path("tests")).unwrap();
-    fs::write(fixture.path("tests/waiting.rs"), WAITING).unwrap();
+    fixture.write("tests/waiting.rs", WAITING);
     let begun = fixture.path("target/begun");
     let run = Nondex::run_in(&fixture.path(".")).env("BEGUN", &begun);
     let limits = ["--seeds", "0", "--timeout", "2"];

@@ -263,8 +263,7 @@ const SECOND: &str = r#"
 #[test]
 fn a_test_that_the_second_decides_is_neither_broken_nor_the_victim_of_another() {
     let fixture = Fixture::new("no-tests");
-    fs::create_dir(fixture.path("tests")).unwrap();
-    fs::write(fixture.path("tests/second.rs"), SECOND).unwrap();
+    fixture.write("tests/second.rs", SECOND);
     for _ in 0..3 {
         let report = reported(&fixture, "order", &[]).report();
         let found = test(&report, "is_even");

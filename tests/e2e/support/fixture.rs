@@ -90,6 +90,13 @@ impl Fixture {
         self.root.join(relative)
     }
 
+    /// Writes a file of the copy, and makes the folders around it.
+    pub(crate) fn write(&self, relative: &str, text: &str) {
+        let path = self.path(relative);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
     /// Returns the line, from 1, that ends with the comment `// at: name`.
     pub(crate) fn line(&self, file: &str, name: &str) -> u32 {
         self.marked(file, &format!("at: {name}"))

@@ -13,9 +13,7 @@ pub(crate) fn committed(files: &[(&str, &str)]) -> Fixture {
     let manifest = "[package]\nname = \"project\"\nversion = \"0.1.0\"\nedition = \"2024\"\n";
     let own = [("Cargo.toml", manifest), (".gitignore", "target\nCargo.lock\n")];
     for (file, text) in own.iter().chain(files) {
-        let path = project.path(file);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+        project.write(file, text);
     }
     git_at_noon(&project, &["init", "--quiet", "--initial-branch", "main"]);
     commit(&project);

@@ -4,6 +4,7 @@ mod actions;
 mod archive;
 mod bisect;
 mod check;
+mod checkout;
 mod classify;
 mod clean;
 pub mod configuration;

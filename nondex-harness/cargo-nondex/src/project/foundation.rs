@@ -124,7 +124,7 @@ pub fn metadata(plan: &BuildPlan, deps: bool) -> Result<Metadata> {
 
 /// Returns the folders of packages that are neither in the repository nor in a registry. Returns
 /// none if cargo cannot find the packages.
-pub fn outside(plan: &BuildPlan, repository: &Utf8Path) -> Vec<Utf8PathBuf> {
+pub fn packages_outside(plan: &BuildPlan, repository: &Utf8Path) -> Vec<Utf8PathBuf> {
     let Ok(metadata) = metadata(plan, true) else { return Vec::new() };
     let local = metadata.packages.iter().filter(|package| package.source.is_none());
     let folders = local.filter_map(|package| package.manifest_path.parent());

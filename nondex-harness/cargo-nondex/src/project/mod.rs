@@ -51,7 +51,7 @@ pub use built::Project;
 pub use checkout::Checkout;
 pub use doc_place::DocPlace;
 pub use drawn::Drawn;
-pub use foundation::{metadata, outside};
+pub use foundation::{metadata, packages_outside};
 pub use graph::reached;
 pub use intercept::{RUN, Surroundings};
 pub use listing::{ONE_THREAD, harness_of};

@@ -1,9 +1,8 @@
 //! What makes a test flaky, as text that stays the same while the surrounding code changes.
 
-use nondex_core::Family;
-
 use super::human::Sources;
 use super::schema::{TestReport, Verdict};
+use crate::judge::timing::is_of_timing;
 
 /// Returns the cause of a flaky test's failures, sorted: the responsible calls, or the tests that
 /// it depends on, or else where it panics. A line of the user's source is identified by its text,
@@ -36,8 +35,8 @@ pub fn cause(test: &TestReport, sources: &Sources) -> Vec<String> {
 /// on both sides of a race, and the failure.
 pub fn shared_by_seeds(test: &TestReport, sources: &Sources) -> Vec<String> {
     let mut culprits = test.culprits.iter();
-    let is_delayed = test.verdict == Verdict::NonDeterministic
-        && culprits.all(|one| matches!(one.family, Family::Schedule | Family::Time));
+    let is_delayed =
+        test.verdict == Verdict::NonDeterministic && culprits.all(|one| is_of_timing(one.family));
     if !is_delayed || test.culprits.is_empty() {
         return Vec::new();
     }

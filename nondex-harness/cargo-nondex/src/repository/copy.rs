@@ -29,15 +29,16 @@ impl Copy {
     /// directory. `use_of` names what the copy is for. Tests may search for files in all folders
     /// around theirs, so a copy must not be inside of the project.
     pub fn folder(cache: &Utf8Path, target_dir: &Utf8Path, use_of: &str) -> Utf8PathBuf {
-        let project = hash::of(target_dir.as_str());
-        cache.join(format!("{PREFIX}{project:016x}-{use_of}"))
+        cache.join(format!("{}{use_of}", start_of_names(target_dir)))
     }
 
     /// Returns whether a [folder](Self::folder) of the cache with this name is for a copy: of the
     /// project with this target directory, or of any.
     pub fn is_folder(name: &str, target_dir: Option<&Utf8Path>) -> bool {
-        let own = target_dir.map(|target_dir| Copy::folder(Utf8Path::new(""), target_dir, ""));
-        name.starts_with(own.as_ref().map_or(PREFIX, |own| own.as_str()))
+        match target_dir {
+            Some(target_dir) => name.starts_with(&start_of_names(target_dir)),
+            None => name.starts_with(PREFIX),
+        }
     }
 
     /// Creates a copy of `of` below `folder`, or reuses the previous one there. `workspace` is the
@@ -163,6 +164,12 @@ impl Copy {
         }
         Ok(())
     }
+}
+
+/// Returns the start of the names of the folders for copies of the project with this target
+/// directory.
+fn start_of_names(target_dir: &Utf8Path) -> String {
+    format!("{PREFIX}{:016x}-", hash::of(target_dir.as_str()))
 }
 
 /// Makes a link to `path`, if there is none.

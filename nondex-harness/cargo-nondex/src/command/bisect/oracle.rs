@@ -6,6 +6,7 @@ use std::num::NonZeroU32;
 use nondex_core::{ALGORITHM, Level, RunSpec, Schedule};
 use serde::{Deserialize, Serialize};
 
+use super::super::checkout;
 use super::category::Category;
 use crate::campaign::{self, Launcher, Pace, SelectedTests, Setting, Silent, StopFlag, across};
 use crate::cli::BisectArgs;
@@ -74,10 +75,10 @@ impl<'a> Oracle<'a> {
     ) -> Result<Self> {
         let folder = place.target_dir.join("nondex/bisect");
         let category = Category::of(test)?;
-        let checkout = Copy::folder(&project::cache_dir()?, &place.target_dir, "bisect");
         let build = report.run.build.clone().unwrap_or_default();
-        let outside = project::outside(&build.in_workspace(&place.workspace_root), git.root());
-        let copy = Copy::of(git, &place.workspace_root, &checkout, &outside)?;
+        let folders = [place.workspace_root.as_path(), &place.target_dir];
+        let here = build.in_workspace(folders[0]);
+        let copy = checkout::prepare(git, &here, folders, "bisect")?;
         let target = folder.join("target");
         let plan = BuildPlan {
             manifest_path: Some(copy.workspace().join("Cargo.toml")),

@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 use std::num::NonZeroU32;
 use std::time::{Duration, Instant};
 
+use super::super::checkout;
 use super::Session;
 use super::trials::after;
 use crate::campaign::{self, Pace, SelectedTests, Setting, Silent};
@@ -14,7 +15,7 @@ use crate::judge::certainty::{MOST, runs_without_failure};
 use crate::judge::change::AtBase;
 use crate::project::{self, BuildPlan, Checkout, Doctests, Project, Suite, TestCase};
 use crate::report::{TestReport, Verdict};
-use crate::repository::{Copy, Git, former_name};
+use crate::repository::{Git, former_name};
 
 /// Number of runs in canonical order of a test that fails by chance.
 const CLEAN_RUNS: NonZeroU32 = NonZeroU32::new(20).unwrap();
@@ -74,9 +75,8 @@ impl<'a> Base<'a> {
     fn build(&self) -> Result<Project> {
         let root = &self.now.workspace_root;
         let folder = self.now.target_dir.join("nondex/deflake");
-        let checkout = Copy::folder(&project::cache_dir()?, &self.now.target_dir, "deflake");
-        let outside = project::outside(&self.session.plain.plan, self.git.root());
-        let copy = Copy::of(self.git, root, &checkout, &outside)?;
+        let plan = &self.session.plain.plan;
+        let copy = checkout::prepare(self.git, plan, [root, &self.now.target_dir], "deflake")?;
         copy.check_out(self.commit)?;
         if copy.has_other_toolchain() {
             return Err(Error::setup(
@@ -87,7 +87,7 @@ impl<'a> Base<'a> {
             manifest_path: Some(copy.workspace().join("Cargo.toml")),
             target_dir: Some(folder.join("target")),
             inherited_from: Some(self.now.target_dir.clone()),
-            ..self.session.plain.plan.written(root).in_workspace(copy.workspace())
+            ..plan.written(root).in_workspace(copy.workspace())
         };
         let plan = plan.in_checkout(Checkout::new(copy.root(), self.git.root()));
         let quiet = self.session.console.quiet;

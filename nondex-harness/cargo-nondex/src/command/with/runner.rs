@@ -90,13 +90,13 @@ pub(in crate::command) fn run(arguments: &[OsString]) -> Result<i32, String> {
         Some((name, ignored)) => {
             Ok(runs.one(&TestCase { ignored, ..TestCase::new(name.to_owned()) }))
         }
-        None if binary.harness == Harness::Opaque => {
-            Err(replace(program, arguments, &around, &manner))
+        None => {
+            let has_tests = binary.harness != Harness::Opaque;
+            match has_tests.then(|| runs.listed(&words)).transpose()?.flatten() {
+                Some(tests) => Ok(runs.all(&tests, &words)),
+                None => Err(replace(program, arguments, &around, &manner)),
+            }
         }
-        None => match runs.listed(&words)? {
-            Some(tests) => Ok(runs.all(&tests, &words)),
-            None => Err(replace(program, arguments, &around, &manner)),
-        },
     }
 }
 

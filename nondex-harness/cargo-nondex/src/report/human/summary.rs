@@ -179,8 +179,8 @@ fn verdicts(report: &Report, causes: &[Cause<'_>]) -> String {
         (timed, "time"),
         (late, "advice"),
     ];
-    let confirmed = confirmed + outside_of_runs(&report.tests);
-    let known = known + outside_of_runs(&report.tests);
+    let outside = outside_of_runs(&report.tests);
+    let (confirmed, known) = (confirmed + outside, known + outside);
     let id = [
         (confirmed, noun(confirmed, "cause", "causes")),
         (known - confirmed, "suspected"),
