@@ -165,7 +165,11 @@ fn seeded(
         return Decision::Base;
     }
     let (schedule, seed) = (reached.schedule, reached.seed);
-    match (key(level, &choice), level) {
+    let key = key(level, &choice);
+    if let Some(key) = key {
+        thread.note_key(reached, hash::mix(key.a ^ key.b.rotate_left(32)));
+    }
+    match (key, level) {
         // The names in reverse, as a file system that lists new entries first would order them.
         (None, _) if reached.is_of_names && schedule.reverses(seed) => {
             Decision::Permute(backward(len, choice.own))
@@ -281,6 +285,26 @@ mod tests {
                     assert_eq!(drawn, order(decision), "{level} {seed}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn the_record_counts_the_keys_from_which_a_seed_draws_orders() {
+        let keys = |spec: &RunSpec, lens: &[usize]| {
+            let (_, record) = decided(spec, lens);
+            record.points[0].keys.count_ones()
+        };
+        let at = |level| RunSpec::new("mine", level, 7);
+        let lens = Vec::from_iter(2..66);
+        assert_eq!(keys(&RunSpec::clean("mine"), &lens), 0);
+        for (level, expected) in
+            [(Level::Std, 0..1), (Level::One, 32..64), (Level::Eq, 32..64), (Level::Full, 32..64)]
+        {
+            assert!(expected.contains(&keys(&at(level), &lens)), "{level}");
+        }
+        // One content of one length; each call has another place in the run.
+        for (level, expected) in [(Level::One, 1..2), (Level::Eq, 1..2), (Level::Full, 32..64)] {
+            assert!(expected.contains(&keys(&at(level), &[5; 64])), "{level}");
         }
     }
 

@@ -16,6 +16,8 @@ pub(super) struct Point<'a> {
     pub(super) count: u64,
     /// Largest size of a choice.
     pub(super) max_len: u64,
+    /// Set of the keys from which orders were drawn: see [`PointRecord`](crate::PointRecord).
+    pub(super) keys: u64,
     /// The stack of a call, if it was requested.
     pub(super) stack: &'a Stack,
 }
@@ -28,7 +30,8 @@ pub(super) fn point(thread: &str, point: &Point<'_>, object: &mut Object<'_>) {
         })
         .string("thread", thread)
         .number("count", point.count)
-        .number("max_len", point.max_len);
+        .number("max_len", point.max_len)
+        .count("keys", point.keys);
     point.stack.write("stack", object);
 }
 
@@ -88,6 +91,7 @@ mod tests {
                 caller: Caller { file, line: 7, column: 3 },
                 count: 5,
                 max_len: 9,
+                keys: 5,
                 stack,
             };
             let record = PointRecord {
@@ -101,6 +105,7 @@ mod tests {
                 thread: "0.1".to_owned(),
                 count: 5,
                 max_len: 9,
+                keys: 5,
                 stack: Vec::new(),
             };
             (point, record)

@@ -33,6 +33,8 @@ pub(crate) struct Reached {
     pub(crate) is_of_names: bool,
     /// Whether the choice is to be [listed](super::ThreadState::list).
     pub(crate) is_listed: bool,
+    /// Position of the site among those of the thread.
+    pub(crate) at: usize,
 }
 
 /// State of a thread at one site.
@@ -48,6 +50,7 @@ pub(super) struct SiteState {
     is_traced: bool,
     calls: u64,
     max_len: u64,
+    keys: u64,
     stack: Stack,
 }
 
@@ -81,6 +84,7 @@ impl SiteState {
             is_traced: spec.trace.iter().any(is_site),
             calls: 0,
             max_len: 0,
+            keys: 0,
             stack: Stack::default(),
         };
         if state.is_traced && !state.off && state.given.is_empty() {
@@ -113,9 +117,10 @@ impl SiteState {
         self.off
     }
 
-    /// Counts a call of this size, and returns the data from which its choice is made.
+    /// Counts a call of this size, and returns the data from which its choice is made. The site is
+    /// the thread's at position `at`.
     #[inline(always)]
-    pub(super) fn reach(&mut self, context: &Context, size: u64, is_listed: bool) -> Reached {
+    fn reach(&mut self, context: &Context, size: u64, is_listed: bool, at: usize) -> Reached {
         let ordinal = self.calls;
         self.calls += 1;
         self.max_len = self.max_len.max(size);
@@ -130,7 +135,14 @@ impl SiteState {
             given,
             is_of_names: matches!(self.family, Family::Directory | Family::Environment),
             is_listed,
+            at,
         }
+    }
+
+    /// Notes the data from which an order was drawn, by its hash.
+    #[inline]
+    pub(super) fn note_key(&mut self, hash: u64) {
+        self.keys |= 1 << (hash >> 58);
     }
 
     /// Returns whether the site has calls to record.
@@ -146,6 +158,7 @@ impl SiteState {
             caller: self.caller,
             count: self.calls,
             max_len: self.max_len,
+            keys: self.keys,
             stack: &self.stack,
         }
     }
@@ -163,7 +176,7 @@ impl SiteState {
     /// Records that a thread reached the site for the first time.
     #[cold]
     pub(super) fn record(&self, context: &Context, test: &str, thread: &str, size: u64) {
-        let point = Point { count: 1, max_len: size, ..self.point() };
+        let point = Point { count: 1, max_len: size, keys: 0, ..self.point() };
         context.journal.record("site", test, |event| {
             event.object("point", |object| points::point(thread, &point, object));
         });
@@ -238,6 +251,18 @@ impl Sites {
     #[inline]
     pub(super) fn get(&mut self, at: usize) -> &mut SiteState {
         &mut self.all[at]
+    }
+
+    /// Counts a call of this size at the site at a position, as [`SiteState::reach`] does.
+    #[inline(always)]
+    pub(super) fn reach(
+        &mut self,
+        at: usize,
+        context: &Context,
+        size: u64,
+        is_listed: bool,
+    ) -> Reached {
+        self.all[at].reach(context, size, is_listed, at)
     }
 
     /// Returns the slot of the cache for a place.

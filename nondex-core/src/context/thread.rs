@@ -228,7 +228,13 @@ impl ThreadState {
     #[inline(always)]
     fn reach_site(&mut self, at: usize, size: u64, is_order: bool) -> Reached {
         let is_listed = is_order && self.choices.len() < MAX_LISTED;
-        self.sites.get(at).reach(&self.context, size, is_listed)
+        self.sites.reach(at, &self.context, size, is_listed)
+    }
+
+    /// Notes the data from which the order of a choice is drawn, by its hash.
+    #[inline]
+    pub(crate) fn note_key(&mut self, reached: &Reached, hash: u64) {
+        self.sites.get(reached.at).note_key(hash);
     }
 
     /// Adds a choice to the list.

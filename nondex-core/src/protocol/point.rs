@@ -19,16 +19,20 @@ pub struct PointRecord {
     /// Largest number of elements, or largest distance of the number from its base: see
     /// [`Choice::size`](crate::Choice::size).
     pub max_len: u64,
+    /// Set of the [keys](crate::choice::key) from which orders were drawn. Each is one of 64 bits,
+    /// by its hash. Empty in canonical order and at STD, where orders have no keys.
+    pub keys: u64,
     /// Stack of the first call, innermost frame first, if the spec requests it.
     pub stack: Vec<Frame>,
 }
 
-json::object!(PointRecord { site, thread, count, max_len, stack = optional });
+json::object!(PointRecord { site, thread, count, max_len, keys = optional, stack = optional });
 
 impl PointRecord {
     pub(super) fn merge(&mut self, other: PointRecord) {
         self.count += other.count;
         self.max_len = self.max_len.max(other.max_len);
+        self.keys |= other.keys;
         if self.stack.is_empty() {
             self.stack = other.stack;
         }

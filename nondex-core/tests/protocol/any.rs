@@ -28,14 +28,17 @@ pub(super) fn point() -> impl Strategy<Value = PointRecord> {
         file,
         line,
     });
-    (site(), "[0-9.]{1,6}", any::<u64>(), any::<u64>(), prop::collection::vec(frame, 0..3))
-        .prop_map(|(site, thread, count, max_len, stack)| PointRecord {
+    let stack = prop::collection::vec(frame, 0..3);
+    (site(), "[0-9.]{1,6}", any::<[u64; 3]>(), stack).prop_map(
+        |(site, thread, [count, max_len, keys], stack)| PointRecord {
             site,
             thread,
             count,
             max_len,
+            keys,
             stack,
-        })
+        },
+    )
 }
 
 pub(super) fn operation() -> impl Strategy<Value = OperationRecord> {

@@ -28,7 +28,7 @@ use super::patience::{self, patiently};
 use super::prerequisite;
 use super::question::Question;
 use super::run::Run;
-use super::{ending, threads, timing};
+use super::{ending, sampling, threads, timing};
 
 /// Maximum number of failing specs that are run again before the test counts as non-deterministic.
 const MAX_CANDIDATES: usize = 3;
@@ -140,6 +140,10 @@ fn weakest(question: Question<'_>, passes_clean: bool) -> Result<Reproduction, M
     // Once a failure is found, its judgement does not depend on the budget.
     let is_found = !options.every_seed && !holds_for_all && survey(question, passes_clean)?;
     let purpose = if is_found { ExperimentPurpose::Judge } else { options.purpose_of_seeds() };
+    if options.every_seed && !holds_for_all {
+        // This run is one of those at EQ. Made first, it may save runs at STD.
+        evidence.answers(&Vec::from_iter(sampling::counting_spec(question)))?;
+    }
     for level in options.realistic_first() {
         if holds_for_all && level != Level::Std {
             break;

@@ -1,13 +1,14 @@
 //! Reduces the number of seeds for tests that draw many samples in one run.
 //!
 //! A property test runs hundreds of cases in one run. If each case draws keys for a hash map, one
-//! run draws more keys than ten seeds do in a test with a single map. At FULL, where every read
-//! draws a new order, the same holds for orders. So if the clean run reaches every site with a
-//! choice 64 times or more, only some seeds are tried at these two levels. Reported rates count the
-//! runs that were made.
+//! run draws more keys than ten seeds do in a test with a single map. So if a run draws often and
+//! independently at every site with a choice, only some seeds are tried at its level. Reported
+//! rates count the runs that were made.
 //!
-//! At the levels between these, calls have orders in common. So one run does not draw that many
-//! orders, and all seeds are tried.
+//! At FULL, each call draws a new order. At the levels between STD and FULL, calls draw one order
+//! if they have their [key](nondex_core::choice::key) in common, so a run counts its keys. At STD,
+//! all tables hash with equal keys: there the order of a table depends on its content, which a run
+//! at EQ counts.
 
 use std::collections::BTreeMap;
 
@@ -20,12 +21,32 @@ use super::{alike, margin, unseen};
 /// Minimum number of calls of each site that make a run a sample.
 const SAMPLE: u64 = 64;
 
+/// Minimum number of bits in the set of a site's keys that make a run a sample. Of 64 random bits,
+/// 64 keys set at least as many with a probability of 98 percent.
+const BITS: u32 = 36;
+
 /// Number of seeds out of ten that are tried for such a test.
 const OF_TEN: usize = 3;
 
 /// Returns the spec of each seed that is tried at `level`.
 pub fn seed_specs(question: Question<'_>, level: Level) -> Vec<RunSpec> {
     seeds(question, level).iter().map(|&seed| question.seed_spec(level, seed)).collect()
+}
+
+/// Returns the spec whose run counts the contents of tables, if this may make runs at STD samples
+/// and EQ is a level of the search.
+pub(super) fn counting_spec(question: Question<'_>) -> Option<RunSpec> {
+    let options = question.options;
+    let is_table = |family| matches!(family, Family::HashMap | Family::HashSet);
+    let is_often = |run: &Run| {
+        let calls = calls_at(run, Level::Std);
+        calls.keys().any(|site| is_table(site.family))
+            && calls.values().all(|(calls, _)| *calls >= SAMPLE)
+    };
+    let is_used = options.prune && options.levels.contains(&Level::Eq);
+    let is_used = is_used && question.clean().first().is_some_and(is_often);
+    let seed = options.seeds.first().filter(|_| is_used)?;
+    Some(question.seed_spec(Level::Eq, *seed))
 }
 
 /// Returns whether a run at `level` would only be more of what runs at other levels show, as far as
@@ -47,8 +68,7 @@ fn seeds<'a>(question: Question<'a>, level: Level) -> &'a [u64] {
     if let Some(number) = margin::seeds(question, level) {
         return &all[..all.len().min(number)];
     }
-    let clean = question.clean().first();
-    if options.prune && clean.is_some_and(|run| is_sample(run, level)) {
+    if options.prune && is_sample(question, level) {
         &all[..(all.len() * OF_TEN).div_ceil(10)]
     } else {
         all
@@ -70,22 +90,45 @@ pub fn alike_levels(question: Question<'_>) -> Vec<Level> {
 
 /// Returns whether a run at `level` draws independently and often at every site. Random bytes are
 /// ignored, because the run does not show what they are used for.
-fn is_sample(run: &Run, level: Level) -> bool {
-    let mut calls: BTreeMap<&Site, u64> = BTreeMap::new();
+fn is_sample(question: Question<'_>, level: Level) -> bool {
+    let shown_at = if level == Level::Std { Level::Eq } else { level };
+    let drawn = || {
+        let is_drawn = |spec: &RunSpec| spec.draws_all() && spec.level() == shown_at;
+        question.evidence.specs().find(|(spec, _)| is_drawn(spec))?.1.first()
+    };
+    let clean = question.clean().first();
+    [clean, drawn()].into_iter().flatten().any(|run| draws_often(run, level))
+}
+
+/// Returns whether a run shows that runs at `level` draw independently and often at every site.
+fn draws_often(run: &Run, level: Level) -> bool {
+    let sites = calls_at(run, level);
+    let is_often = |(site, (calls, keys)): (&&Site, &(u64, u64))| match (site.family, level) {
+        (Family::HashKeys, _) => *calls >= SAMPLE,
+        (Family::Environment, _) => false,
+        (Family::HashMap | Family::HashSet, Level::Std) => keys.count_ones() >= BITS,
+        (_, Level::Std) => false,
+        (family, Level::Full) => family.is_of_orders() && *calls >= SAMPLE,
+        (family, Level::One | Level::Eq | Level::Id) => {
+            family.is_of_orders() && keys.count_ones() >= BITS
+        }
+    };
+    run.complete && !run.lost && !sites.is_empty() && sites.iter().all(is_often)
+}
+
+/// Returns the number of calls and the set of keys of each site with a choice at `level`, except of
+/// random bytes.
+fn calls_at(run: &Run, level: Level) -> BTreeMap<&Site, (u64, u64)> {
+    let mut sites: BTreeMap<&Site, (u64, u64)> = BTreeMap::new();
     for point in run.points.iter() {
         let family = point.site.family;
-        let is_independent = match level {
-            _ if !family.varies(level) || family == Family::Entropy => continue,
-            Level::Std => family == Family::HashKeys,
-            Level::Full => family.is_of_orders() && family != Family::Environment,
-            Level::One | Level::Eq | Level::Id => false,
-        };
-        if !is_independent {
-            return false;
+        if family.varies(level) && family != Family::Entropy {
+            let (calls, keys) = sites.entry(&point.site).or_default();
+            *calls += point.count;
+            *keys |= point.keys;
         }
-        *calls.entry(&point.site).or_default() += point.count;
     }
-    run.complete && !calls.is_empty() && calls.values().all(|&count| count >= SAMPLE)
+    sites
 }
 
 #[cfg(test)]
@@ -94,6 +137,7 @@ mod tests {
 
     use super::*;
     use crate::conclusion::Conclusion;
+    use crate::options::Options;
     use crate::simulation::{options, point, run, runs_at, simulate, site};
 
     /// Returns a run that reached sites of these families, with these numbers of calls.
@@ -121,9 +165,54 @@ mod tests {
             (&[], &[]),
         ] {
             let run = reached(sites);
-            let found = Level::ALL.into_iter().filter(|level| is_sample(&run, *level));
+            let found = Level::ALL.into_iter().filter(|level| draws_often(&run, *level));
             assert_eq!(found.collect::<Vec<_>>(), levels, "{sites:?}");
         }
+    }
+
+    #[test]
+    fn a_run_is_a_sample_where_the_orders_of_every_site_have_many_keys() {
+        use Family::{Environment, FixedHasher, HashKeys, HashMap};
+        const MANY: u64 = (1 << BITS) - 1;
+        for (sites, levels) in [
+            (&[(HashMap, 1, MANY)][..], &[Level::Std, Level::One, Level::Eq, Level::Id][..]),
+            (&[(HashMap, 64, MANY)], &Level::ALL),
+            (&[(HashMap, 1, MANY >> 1)], &[]),
+            (&[(HashMap, 1, MANY), (HashMap, 1, 1)], &[]),
+            (&[(HashMap, 1, MANY), (FixedHasher, 1, 1)], &[Level::Std]),
+            (&[(HashMap, 1, MANY), (HashKeys, 1, 0)], &[Level::One, Level::Eq, Level::Id]),
+            (&[(FixedHasher, 1, MANY)], &[Level::One, Level::Eq, Level::Id]),
+            (&[(Environment, 1, MANY)], &[]),
+        ] {
+            let reached = reached(&sites.iter().map(|site| (site.0, site.1)).collect::<Vec<_>>());
+            let keys = sites.iter().map(|site| site.2);
+            let points = reached.points.iter().zip(keys);
+            let points = points.map(|(point, keys)| PointRecord { keys, ..point.clone() });
+            let run = Run { points: points.collect(), ..run(true, []) };
+            let found = Level::ALL.into_iter().filter(|level| draws_often(&run, *level));
+            assert_eq!(found.collect::<Vec<_>>(), levels, "{sites:?}");
+        }
+    }
+
+    #[test]
+    fn a_level_has_fewer_seeds_if_its_own_run_drew_orders_from_many_keys() {
+        // Tables of many contents, one length and one version.
+        let sample = |spec: &RunSpec| {
+            let keys = if spec.level() == Level::Eq && spec.draws_all() { u64::MAX } else { 0 };
+            let point = PointRecord { count: 100, keys, ..point(site(1)) };
+            Run { points: [point].into(), ..run(true, []) }
+        };
+        let mut options = options();
+        let number = |options: &Options, level| {
+            let (conclusion, evidence) = simulate(options, sample);
+            assert_eq!(conclusion, Conclusion::Stable);
+            runs_at(&evidence, level)
+        };
+        assert_eq!(Level::ALL.map(|level| number(&options, level)), [3, 10, 3, 10, 3]);
+        options.every_seed = false;
+        assert_eq!(Level::ALL.map(|level| number(&options, level)), [3, 10, 3, 10, 3]);
+        options.levels = vec![Level::Std, Level::Id];
+        assert_eq!(Level::ALL.map(|level| number(&options, level)), [10, 0, 0, 10, 0]);
     }
 
     #[test]

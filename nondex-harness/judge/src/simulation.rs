@@ -33,7 +33,7 @@ pub fn frame(function: &str, file: &str, line: u32) -> Frame {
 /// Returns a point that was reached often, with so many elements that no two seeds agree on their
 /// order.
 pub fn point(site: Site) -> PointRecord {
-    PointRecord { site, thread: "0".into(), count: 3, max_len: 100, stack: Vec::new() }
+    PointRecord { site, thread: "0".into(), count: 3, max_len: 100, keys: 0, stack: Vec::new() }
 }
 
 /// Returns a run that reached these lines.

@@ -335,6 +335,7 @@ fn threads(spec: &RunSpec, len: u64, drawn: [u64; 2], passes: impl Fn([u64; 2]) 
         thread: thread.into(),
         count: 1,
         max_len: len,
+        keys: 0,
         stack: Vec::new(),
     });
     let mut steps = Vec::new();

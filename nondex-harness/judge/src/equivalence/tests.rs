@@ -36,6 +36,7 @@ fn run(points: &[(Family, u32, u64, u64)], aspect: Option<u64>) -> Run {
                 thread: "0".into(),
                 count,
                 max_len,
+                keys: 0,
                 stack: Vec::new(),
             })
             .collect(),

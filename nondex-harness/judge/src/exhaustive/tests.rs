@@ -41,6 +41,7 @@ fn simulated(program: Program, spec: &RunSpec) -> Run {
                             thread: "0".into(),
                             count: 1,
                             max_len: len,
+                            keys: 0,
                             stack: Vec::new(),
                         });
                         0
@@ -194,6 +195,7 @@ fn with_keys(program: Program, spec: &RunSpec) -> Run {
         thread: "0".into(),
         count: 1,
         max_len: 1,
+        keys: 0,
         stack: Vec::new(),
     };
     Run { points: run.points.iter().cloned().chain([keys]).collect(), ..run }

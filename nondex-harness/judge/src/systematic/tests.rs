@@ -175,6 +175,7 @@ fn simulated(program: Program, spec: &RunSpec, right: &dyn Fn(u64) -> bool) -> R
             thread: "0".into(),
             count: 1,
             max_len: 1,
+            keys: 0,
             stack: Vec::new(),
         }]
         .into(),

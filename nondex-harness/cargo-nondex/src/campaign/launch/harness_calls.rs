@@ -128,6 +128,7 @@ mod tests {
             thread: "0".to_owned(),
             count,
             max_len: 2,
+            keys: 0,
             stack: Vec::new(),
         }
     }
