@@ -129,7 +129,7 @@ fn each_hostile_test_is_a_result_of_its_own() {
         Nondex::run_in(&fixture.path("")).args(["--seeds", "1", "--levels", "STD"]).args(args).run()
     };
 
-    let output = run(&["--skip", "hangs", "--skip", "confined"]);
+    let output = run(&["--skip", "hangs", "--skip", "confined", "--skip", "sleeps_for_long"]);
     let report = output.expect(ExitCode::CleanRunFailed).report();
     for expected in FAILING {
         expect_failing(&report, expected);
@@ -175,8 +175,15 @@ fn ignored_tests_run_when_they_are_asked_for(report: &Report) {
 }
 
 fn a_test_that_does_not_end_is_killed(report: &Report) {
-    assert_eq!(report.tests.len(), 3);
-    for found in &report.tests {
+    assert_eq!(report.tests.len(), 4);
+    let (sleeping, hanging): (Vec<_>, Vec<_>) =
+        report.tests.iter().partition(|found| found.name == "sleeps_for_long");
+    let sleeping = sleeping[0];
+    assert_eq!(sleeping.verdict, Verdict::Stable, "{sleeping:#?}");
+    let note = "it was not run in real time, where it sleeps for longer than five times the time \
+                limit: 1h of virtual time passed";
+    assert_eq!(sleeping.notes, [note]);
+    for found in hanging {
         assert_eq!(found.verdict, Verdict::Broken, "{found:#?}");
         // A test that only sleeps reaches the limit of scheduled time at once. Where scheduled runs
         // end, the driver waits longer for the run with real threads.

@@ -13,6 +13,7 @@ use super::conclusion::{Conclusion, Dependence};
 use super::deadlock;
 use super::evidence::{Evidence, JointRuns};
 use super::missing::{ExperimentPurpose, Missing};
+use super::patience;
 use super::question::Question;
 use super::run::Run;
 use super::threads::NO_CHANCE;
@@ -183,6 +184,9 @@ fn confirm(question: Question<'_>) -> Result<bool, Missing> {
     if clean.iter().all(|run| run.sources.is_empty()) {
         return confirm_without_sources(question);
     }
+    if patience::beyond_real_time(question.options.timeout, evidence).is_some() {
+        return Ok(true);
+    }
     let natural = question.natural_spec();
     // The test may be timed although no clean run reached a choice of threads or time: another run
     // may have.
@@ -267,6 +271,7 @@ pub(super) fn may_be_of_timing(conclusion: &Conclusion, question: Question<'_>) 
         && question.evidence.has_sources()
         && is_joinable(question)
         && made_naturally(question) < FEW
+        && patience::beyond_real_time(question.options.timeout, question.evidence).is_none()
 }
 
 /// Returns whether a hasher in the test draws a seed from addresses.

@@ -16,7 +16,8 @@
 //!
 //! No longer limit is tried for a test of which no run ended by itself. Runs that the scheduler
 //! ended do not count as such. The same holds for a test with real threads whose scheduled runs
-//! [prove](deadlock) why it hangs.
+//! [prove](deadlock) why it hangs. After two runs of such a test that took the whole limit, others
+//! only show that it hangs again, and get less.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -60,6 +61,9 @@ const PROPORTION: u32 = 10;
 
 /// Minimum of the limit of further runs once a hang is proven, as a multiple of the clean run.
 const PROPORTION_OF_OTHERS: u32 = 5;
+
+/// Number of runs that take the whole limit after which a test is known to hang, if none ended.
+const HANGS: usize = 2;
 
 /// Limit of further runs, as a multiple of the longest run that ended, up to the usual limit.
 const PROPORTION_TO_LONGEST: u32 = 20;
@@ -113,13 +117,25 @@ pub fn patiently<T>(
 /// more than half of that limit in virtual time. Sleeps so long that they count as hangs change
 /// nothing.
 pub(super) fn of_real_time(usual: Duration, evidence: &Evidence) -> Duration {
-    let clean = evidence.all().filter(|(spec, run)| spec.is_clean() && run.passed());
-    let slept = clean.map(|(_, run)| run.virtual_time()).max().unwrap_or_default();
+    let slept = slept(evidence);
     if slept > usual / 2 && slept <= usual * LONGER {
         usual + Duration::from_secs(slept.as_secs() + 1)
     } else {
         usual
     }
+}
+
+/// Returns the virtual time of a test that passes in canonical order, if that is more than any
+/// [limit of a run in real time](of_real_time). Then no such run can end.
+pub fn beyond_real_time(usual: Duration, evidence: &Evidence) -> Option<Duration> {
+    let slept = slept(evidence);
+    (slept > usual * LONGER).then_some(slept)
+}
+
+/// Returns the longest virtual time of a clean run that passed.
+fn slept(evidence: &Evidence) -> Duration {
+    let clean = evidence.all().filter(|(spec, run)| spec.is_clean() && run.passed());
+    clean.map(|(_, run)| run.virtual_time()).max().unwrap_or_default()
 }
 
 /// Returns the evidence without time-outs that are still doubtful, for a campaign that is stopped.
@@ -186,6 +202,8 @@ struct Limits {
     proven: Vec<Level>,
     /// Whether it is known why runs with real threads do not end.
     is_deadlock: bool,
+    /// Whether no run ended, and enough of them took the whole limit.
+    always_hangs: bool,
 }
 
 impl Limits {
@@ -221,6 +239,9 @@ impl Limits {
             is_slow: ended().any(|(_, run)| is_late(run, usual)),
             proven,
             is_deadlock: deadlock::limit(usual, evidence).is_some(),
+            always_hangs: ended().all(|(_, run)| run.has_no_outcome())
+                && evidence.all().filter(|(_, run)| timed_out(run) && run.took >= usual).count()
+                    >= HANGS,
         }
     }
 
@@ -274,7 +295,9 @@ impl Limits {
     /// Returns the limit of the next runs, if it is not the usual one.
     fn next(&self, specs: &[RunSpec]) -> Option<Duration> {
         let is_proven = |spec: &RunSpec| self.proven.contains(&spec.level());
-        let common = if self.is_slow {
+        let common = if self.always_hangs {
+            once_hung(self.usual, Duration::ZERO)
+        } else if self.is_slow {
             self.long
         } else if specs.iter().all(is_proven) {
             self.of_others

@@ -207,6 +207,7 @@ fn delayed_run(basis: &Basis<'_>) -> Option<InterleavingReport> {
 fn general_notes(report: &mut TestReport, basis: &Basis<'_>) {
     report.notes = runs::notes(basis.evidence);
     report.notes.extend(notes::lateness(basis.evidence, basis.options));
+    report.notes.extend(notes::not_in_real_time(basis.evidence, basis.options));
     report.notes.extend(notes::cut(basis.evidence, basis.options));
     if basis.options.real_threads && !basis.requested.real_threads {
         let note = notes::real_threads(basis.evidence, basis.requested);

@@ -45,6 +45,24 @@ fn a_test_that_reads_a_clock_is_run_often_before_it_is_called_stable() {
 }
 
 #[test]
+fn a_test_that_sleeps_beyond_every_limit_is_not_run_in_real_time() {
+    for (seconds, natural) in [(300, ENOUGH), (301, 0)] {
+        let (conclusion, evidence) = simulate(&options(), |spec| {
+            assert!(spec.is_scheduled() || natural > 0);
+            let time_us = seconds * 1_000_000;
+            let schedule = spec.is_scheduled().then(|| ScheduleRecord {
+                threads: 1,
+                time_us,
+                ..ScheduleRecord::default()
+            });
+            Run { schedule, ..timed(true, Duration::ZERO) }
+        });
+        assert_eq!(conclusion, Conclusion::Stable);
+        assert_eq!(evidence.all().filter(|(spec, _)| spec.is_natural()).count(), natural);
+    }
+}
+
+#[test]
 fn a_test_that_fails_while_the_date_is_odd_passes_in_one_of_many_runs() {
     for (source, passes) in [(Source::Date, true), (Source::Clock, false)] {
         let mut runs = 0;

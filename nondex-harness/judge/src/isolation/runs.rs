@@ -121,6 +121,11 @@ impl Runs {
         self.all().map(|run| run.took).sum()
     }
 
+    /// Returns the longest virtual time of a run: what one takes at least in real time.
+    pub fn virtual_time(&self) -> Duration {
+        self.all().map(Run::virtual_time).max().unwrap_or_default()
+    }
+
     /// Returns the names of the models that the runs reached.
     pub fn models(&self) -> impl Iterator<Item = String> {
         let points = self.all().flat_map(|run| run.points.iter());

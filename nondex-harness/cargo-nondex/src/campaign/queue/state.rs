@@ -99,13 +99,17 @@ impl TestState {
 
     /// Returns the places of the batch's runs, in their order. Each run is expected to take as long
     /// as the earlier ones on average. So a large batch of long runs takes turns with other tests.
+    /// In real time, a run also takes what the others slept in virtual time. That counts before it
+    /// starts, because it may be more than the budget.
     fn places(&self, test: usize) -> impl Iterator<Item = QueuePlace> {
         let mut spent = self.runs.took();
         let round = self.rounds.saturating_sub(1);
         let each = spent / u32::try_from(self.runs.count()).unwrap_or(u32::MAX).max(1);
-        (0..self.batch.experiments.len()).map(move |index| {
-            let place = QueuePlace::new(&self.batch, spent, [test, round, index]);
-            spent += each;
+        let slept = self.runs.virtual_time();
+        self.batch.experiments.iter().enumerate().map(move |(index, spec)| {
+            let slept = if spec.is_scheduled() { Duration::ZERO } else { slept };
+            let place = QueuePlace::new(&self.batch, spent + slept, [test, round, index]);
+            spent += each.max(slept);
             place
         })
     }

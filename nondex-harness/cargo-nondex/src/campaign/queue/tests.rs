@@ -7,12 +7,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use nondex_core::Level;
+use nondex_core::{Level, ScheduleRecord};
 
 use super::*;
 use crate::campaign::progress::Silent;
 use crate::judge::order::AfterOthers;
-use crate::judge::{Conclusion, ExperimentPurpose, Missing, PlainBuild, RunLimits, simulation};
+use crate::judge::simulation::{self, options};
+use crate::judge::{Conclusion, ExperimentPurpose, Missing, PlainBuild, RunLimits};
 
 /// Maximum time that a test waits, so that a bug makes it fail instead of hang.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -464,6 +465,19 @@ fn a_large_batch_of_long_runs_takes_turns_with_the_runs_of_other_tests() {
         state.request(test, batch(3, ExperimentPurpose::Explore), false);
     }
     assert_eq!(one_by_one(state), [0, 1, 0, 1, 0, 1]);
+}
+
+#[test]
+fn a_run_that_sleeps_in_real_time_comes_after_the_runs_of_tests_that_take_less() {
+    let mut state = state_after(&[1, 2], 1);
+    let slept = ScheduleRecord { time_us: 50_000_000, ..ScheduleRecord::default() };
+    let spec = options().clean_spec("t");
+    let run = Run { schedule: Some(slept), ..simulation::run(true, []) };
+    state.tests[0].runs.together.add(spec.clone(), run);
+    let both = vec![spec, options().natural_spec("t")];
+    state.request(0, Missing::new(both), false);
+    state.request(1, batch(2, ExperimentPurpose::Explore), false);
+    assert_eq!(one_by_one(state), [0, 1, 1, 0]);
 }
 
 #[test]

@@ -46,6 +46,16 @@ pub(super) fn lateness(evidence: &Evidence, options: &Options) -> Option<String>
     ))
 }
 
+/// Reports that a test was not run in real time, where it sleeps for too long.
+pub(super) fn not_in_real_time(evidence: &Evidence, options: &Options) -> Option<String> {
+    let slept = patience::beyond_real_time(options.timeout, evidence)?;
+    let slept = humantime::format_duration(Duration::from_secs(slept.as_secs()));
+    Some(format!(
+        "it was not run in real time, where it sleeps for longer than five times the time limit: \
+         {slept} of virtual time passed"
+    ))
+}
+
 /// Returns why a test that passed in every run is not stable: events of some runs were lost.
 pub(super) fn lost(evidence: &Evidence) -> Option<String> {
     let lost = evidence.all().filter(|(_, run)| run.lost).count();

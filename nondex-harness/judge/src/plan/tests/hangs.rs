@@ -14,6 +14,27 @@ fn a_test_that_hangs_in_base_order_is_broken_and_not_run_at_any_seed() {
 }
 
 #[test]
+fn a_test_that_never_ended_takes_the_whole_limit_twice() {
+    let spec = options().clean_spec("t");
+    let hangs = |took| Run {
+        outcome: Outcome::TimedOut,
+        took: Duration::from_secs(took),
+        limit: Duration::from_secs(60),
+        ..run(false, [])
+    };
+    let limit = |runs: &[Run]| {
+        let mut evidence = Evidence::new(true);
+        evidence.extend(runs.iter().map(|run| (spec.clone(), Some(run.clone()))));
+        let next = || Err::<(), _>(Missing::new(vec![spec.clone()]));
+        patiently(options().timeout, &evidence, next).unwrap_err().limits.elapsed
+    };
+    assert_eq!(limit(&[hangs(60)]), None);
+    // The scheduler ends a run without waiting.
+    assert_eq!(limit(&[hangs(60), hangs(0)]), None);
+    assert_eq!(limit(&[hangs(60), hangs(60)]), Some(Duration::from_secs(6)));
+}
+
+#[test]
 fn a_test_that_hangs_under_a_seed_is_found_without_trying_every_seed() {
     let mut hangs = 0;
     let (conclusion, _) = simulate(&options(), |spec| {
