@@ -63,6 +63,8 @@ struct Took {
     explaining: Duration,
     /// Time of the runs in a plain build.
     comparing: Duration,
+    /// Time of the runs in real time without which a test cannot be judged, per concurrent run.
+    waiting: Duration,
 }
 
 impl Budget {
@@ -95,6 +97,12 @@ impl Budget {
         self.took.locked().comparing += took;
     }
 
+    /// Adds the duration of a run in real time without which its test cannot be judged. It may
+    /// sleep for longer than the budget, so it is not part of the time for exploring.
+    pub fn waited(&self, took: Duration) {
+        self.took.locked().waiting += took.div_f64(self.jobs.get() as f64);
+    }
+
     /// Returns whether no time is left for runs in a plain build.
     pub fn has_compared(&self) -> bool {
         let comparing = self.took.locked().comparing;
@@ -111,7 +119,9 @@ impl Budget {
 
     /// Returns the remaining time for exploring, or `None` if there is no limit.
     pub fn left(&self) -> Option<Duration> {
-        Some(self.allowed()?.saturating_sub(self.start.elapsed()))
+        let end = self.allowed()?.saturating_add(self.took.locked().waiting);
+        let end = self.limit.map_or(end, |limit| end.min(limit));
+        Some(end.saturating_sub(self.start.elapsed()))
     }
 
     /// Returns which activities have no time left.
@@ -144,6 +154,18 @@ mod tests {
         let huge = budget(Some(1e300), &StopFlag::new());
         huge.begun(Duration::MAX);
         assert_eq!(huge.allowed(), Some(Duration::MAX));
+    }
+
+    #[test]
+    fn a_needed_run_in_real_time_leaves_time_for_exploring() {
+        let budget = Budget {
+            start: Instant::now().checked_sub(Duration::from_secs(50)).unwrap(),
+            ..budget(Some(10.0), &StopFlag::new())
+        };
+        assert!(budget.spent().exploring);
+        budget.waited(Duration::from_secs(50));
+        assert!(!budget.spent().exploring);
+        assert!(budget.left().unwrap() <= Duration::from_secs(5));
     }
 
     #[test]

@@ -280,8 +280,14 @@ impl Executor<'_> {
                 }
                 Ok(Ok(run)) => {
                     let test = &mut state.tests[turn.test];
-                    if test.batch.purpose == ExperimentPurpose::Explain {
-                        self.budget.explained(run.took, test.batch.alone);
+                    match test.batch.purpose {
+                        ExperimentPurpose::Explain => {
+                            self.budget.explained(run.took, test.batch.alone);
+                        }
+                        ExperimentPurpose::Judge if !spec.is_scheduled() => {
+                            self.budget.waited(run.took);
+                        }
+                        _ => {}
                     }
                     // Further runs of this test would come after the first runs of all other tests.
                     test.is_failing |= !run.passed();
