@@ -139,12 +139,6 @@ impl SiteState {
         }
     }
 
-    /// Notes the data from which an order was drawn, by its hash.
-    #[inline]
-    pub(super) fn note_key(&mut self, hash: u64) {
-        self.keys |= 1 << (hash >> 58);
-    }
-
     /// Returns whether the site has calls to record.
     pub(super) const fn was_reached(&self) -> bool {
         !self.off && self.calls > 0
@@ -263,6 +257,15 @@ impl Sites {
         is_listed: bool,
     ) -> Reached {
         self.all[at].reach(context, size, is_listed, at)
+    }
+
+    /// Notes the data from which the order of a reached choice is drawn, by its hash.
+    #[inline]
+    pub(super) fn note_key(&mut self, reached: &Reached, hash: u64) {
+        // The sites may have been forgotten since: the data may be computed by the elements' code.
+        if let Some(state) = self.all.get_mut(reached.at) {
+            state.keys |= 1 << (hash >> 58);
+        }
     }
 
     /// Returns the slot of the cache for a place.

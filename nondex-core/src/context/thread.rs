@@ -234,7 +234,7 @@ impl ThreadState {
     /// Notes the data from which the order of a choice is drawn, by its hash.
     #[inline]
     pub(crate) fn note_key(&mut self, reached: &Reached, hash: u64) {
-        self.sites.get(reached.at).note_key(hash);
+        self.sites.note_key(reached, hash);
     }
 
     /// Adds a choice to the list.

@@ -12,13 +12,20 @@ pub fn runs(question: Question<'_>) -> u64 {
     if !question.evidence.spent().exploring {
         return 0;
     }
+    seeds(question) + certainty::left_out(question) as u64
+}
+
+/// Returns the number of runs under seeds that were left out.
+pub fn seeds(question: Question<'_>) -> u64 {
+    if !question.evidence.spent().exploring {
+        return 0;
+    }
     let verified = exhaustive::verified(question);
     let levels = question.options.realistic_first().into_iter();
     let open = levels.filter(|level| !verified.contains(level));
     let seeds = |level: Level| sampling::seed_specs(question, level);
     let is_left_out = |spec: &RunSpec| !question.evidence.has_answer(spec);
-    let seeds = open.flat_map(seeds).filter(is_left_out).count();
-    (seeds + certainty::left_out(question)) as u64
+    open.flat_map(seeds).filter(is_left_out).count() as u64
 }
 
 /// Returns whether the budget was spent so early that passing is little evidence. Either a test

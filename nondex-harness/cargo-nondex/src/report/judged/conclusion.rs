@@ -58,7 +58,12 @@ pub(super) fn write(report: &mut TestReport, basis: &Basis<'_>) -> Option<RunSpe
             if basis.explanation().is_none() {
                 let hang = notes::hang(&report.failures, basis.options.timeout);
                 let doubt = notes::may_pass(&report.sources, failing_runs(basis));
+                // A test that hangs is not run under seeds.
+                if hang.is_none() {
+                    report.left_out = unexplored::seeds(basis.question());
+                }
                 report.notes.extend(hang.or(doubt));
+                report.notes.extend(notes::left_out(report.left_out));
             }
             Some(basis.clean())
         }

@@ -143,6 +143,16 @@ pub(super) fn may_pass(sources: &[Source], runs: usize) -> Option<String> {
     })
 }
 
+/// Describes what was not tried of a test that failed in each of its runs.
+pub(super) fn left_out(runs: u64) -> Option<String> {
+    (runs > 0).then(|| {
+        format!(
+            "it may pass under seeds that did not fit into the budget: `--thorough` makes {}",
+            plural(runs, "more run")
+        )
+    })
+}
+
 /// Describes the sources.
 fn names(sources: &[Source]) -> Vec<&'static str> {
     let name = |source: &Source| match source {

@@ -175,6 +175,22 @@ fn a_test_that_fails_by_chance_names_the_source_and_no_doubt_about_a_replay() {
 }
 
 #[test]
+fn a_broken_test_whose_seeds_did_not_fit_into_the_budget_may_pass_under_one() {
+    let options = options();
+    let clean = options.clean_spec("t");
+    for (exploring, left_out) in [(true, 49), (false, 0)] {
+        let mut runs = Runs::new(true, false);
+        runs.together.add(clean.clone(), run(false, [1]));
+        runs.together.add(options.seed_spec("t", nondex_core::Level::Std, 0), run(false, [1]));
+        runs.spend(crate::judge::Spent { exploring, explaining: false });
+        let report = reported(&options, &runs, Some(&Judgement::together(Conclusion::Broken)));
+        assert_eq!((report.verdict, report.left_out), (Verdict::Broken, left_out));
+        let is_noted = report.notes.iter().any(|note| note.contains("`--thorough` makes 49 more"));
+        assert_eq!(is_noted, exploring, "{:?}", report.notes);
+    }
+}
+
+#[test]
 fn what_no_seed_controls_is_a_list_at_the_end_of_its_note() {
     use nondex_core::Source::{Clock, Date, Port};
     assert_eq!(

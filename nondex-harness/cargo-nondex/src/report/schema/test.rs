@@ -89,7 +89,7 @@ pub struct TestReport {
     #[serde(default)]
     pub implied: u64,
     /// For a test that passed: runs of seeds and for certainty that were left out, because the
-    /// budget was spent. Absent if none were.
+    /// budget was spent. For a broken test, only those of seeds. Absent if none were.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub left_out: u64,
     /// Whether its outcome differs when other runs precede it or run concurrently, usually because
