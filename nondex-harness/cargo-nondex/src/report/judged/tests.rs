@@ -181,7 +181,7 @@ fn a_broken_test_whose_seeds_did_not_fit_into_the_budget_may_pass_under_one() {
     for (exploring, left_out) in [(true, 49), (false, 0)] {
         let mut runs = Runs::new(true, false);
         runs.together.add(clean.clone(), run(false, [1]));
-        runs.together.add(options.seed_spec("t", nondex_core::Level::Std, 0), run(false, [1]));
+        runs.together.add(options.seed_spec("t", Level::Std, 0), run(false, [1]));
         runs.spend(crate::judge::Spent { exploring, explaining: false });
         let report = reported(&options, &runs, Some(&Judgement::together(Conclusion::Broken)));
         assert_eq!((report.verdict, report.left_out), (Verdict::Broken, left_out));
