@@ -3,14 +3,14 @@
 //! Ten draws cover many orders of a map, but few schedules of threads or random bytes. A failure in
 //! one of fifty runs on a busy machine is as rare among these draws. So such a test gets more seeds
 //! while the budget lasts. They are tried at the level with the choices and delays that a busy
-//! machine has today. Fewer are tried of a test that draws keys of hashers, which seldom decide.
+//! machine has today.
 //!
 //! Some tests get them independent of the budget. These tests fail in a plain build, but under the
 //! seeds never, always, or only with longer delays: all else is tried before the cause counts as
 //! unknown. A test that uses the time as a random number gets them once it fails in real time. A
 //! test that reaches orders or values and fails at a stronger level gets them after that finding.
 
-use nondex_core::{Family, Level, RunSpec, model};
+use nondex_core::{Level, RunSpec, model};
 
 use super::clock_start;
 use super::exploration::is_long;
@@ -18,15 +18,11 @@ use super::missing::{ExperimentPurpose, Missing};
 use super::options::Options;
 use super::question::Question;
 use super::run::Run;
-use super::sampling::{self, seed_specs};
+use super::sampling::seed_specs;
 use super::timing::is_timing;
 
 /// Total number of seeds, including the requested ones.
 const SEEDS: usize = 100;
-
-/// Same number for a test that draws nothing but keys of hashers. A test that fails in one run in
-/// ten does so under one of them with a probability of 95 percent.
-const SEEDS_OF_KEYS: usize = 30;
 
 /// Returns the further seeds.
 pub(crate) fn seeds(options: &Options) -> impl Iterator<Item = u64> {
@@ -44,11 +40,6 @@ pub fn first_untried(options: &Options) -> u64 {
 /// Returns whether a run drew random bytes.
 pub(crate) fn draws_bytes(run: &Run) -> bool {
     run.points.iter().map(|point| &point.site).any(|site| site.api == model::GETRANDOM.api)
-}
-
-/// Returns whether a run drew keys of hashers that anything but the order of a collection may show.
-fn draws_keys(run: &Run) -> bool {
-    run.points.iter().any(|point| point.site.family == Family::HashKeys)
 }
 
 /// Returns whether a run reached a choice of an order or a value. The start of the clock does not
@@ -72,17 +63,10 @@ fn specs<'a>(question: Question<'a>, is_found: bool) -> impl Iterator<Item = Run
         let differs = question.natural().iter().any(|run| run.is_otherwise(clean.passed()));
         differs && clock_start::is_read(clean)
     });
-    let number = if !options.tries_seeds() || !options.levels.contains(&Level::Std) {
-        0
-    } else if is_rare || fails_by_clock {
-        SEEDS
-    } else if clean.is_some_and(draws_keys) && !sampling::is_sample(question, Level::Std) {
-        SEEDS_OF_KEYS
-    } else {
-        0
-    };
-    let number = number.saturating_sub(options.seeds.len());
-    seeds(options).take(number).map(move |seed| question.seed_spec(Level::Std, seed))
+    let is_wanted = options.tries_seeds()
+        && options.levels.contains(&Level::Std)
+        && (is_rare || fails_by_clock);
+    seeds(options).filter(move |_| is_wanted).map(move |seed| question.seed_spec(Level::Std, seed))
 }
 
 /// Returns the further seeds that were tried until the outcome changed. Returns none if the options
@@ -131,7 +115,7 @@ pub fn made(question: Question<'_>, level: Level) -> Vec<RunSpec> {
 #[cfg(test)]
 mod tests {
     use crate::evidence::Evidence;
-    use nondex_core::{Outcome, ScheduleRecord, Site};
+    use nondex_core::{Family, Outcome, ScheduleRecord, Site};
 
     use super::*;
     use crate::conclusion::Conclusion;
@@ -177,13 +161,11 @@ mod tests {
     #[test]
     fn random_bytes_and_orders_that_decide_at_a_stronger_level_have_further_seeds() {
         let bytes = Site { api: model::GETRANDOM.api.into(), family: Family::Entropy, ..site(1) };
-        let keys = Site { family: Family::HashKeys, ..site(1) };
-        let found_by = |seed: u64, site: &Site, stronger: &[Level]| {
+        let found = |site: &Site, stronger: &[Level]| {
             let options = with_further(Some(ExperimentPurpose::Extend));
             let (conclusion, _) = simulate(&options, |spec| {
                 let level = spec.level();
-                let is_seed = level == Level::Std && spec.seed() == seed;
-                let decides = is_seed || stronger.contains(&level);
+                let decides = level == Level::Std && spec.seed() == 41 || stronger.contains(&level);
                 Run {
                     points: [point(site.clone())].into(),
                     ..run(!(decides && is_made(spec, site, "0")), [])
@@ -194,10 +176,7 @@ mod tests {
                 _ => None,
             }
         };
-        let found = |site: &Site, stronger: &[Level]| found_by(41, site, stronger);
         assert_eq!(found(&bytes, &[]), Some(Level::Std));
-        assert_eq!(found(&keys, &[]), None);
-        assert_eq!(found_by(29, &keys, &[]), Some(Level::Std));
         assert_eq!(found(&site(1), &[]), None);
         assert_eq!(found(&site(1), &[Level::One]), Some(Level::Std));
     }

@@ -90,7 +90,7 @@ pub fn alike_levels(question: Question<'_>) -> Vec<Level> {
 
 /// Returns whether a run at `level` draws independently and often at every site. Random bytes are
 /// ignored, because the run does not show what they are used for.
-pub(super) fn is_sample(question: Question<'_>, level: Level) -> bool {
+fn is_sample(question: Question<'_>, level: Level) -> bool {
     let shown_at = if level == Level::Std { Level::Eq } else { level };
     let drawn = || {
         let is_drawn = |spec: &RunSpec| spec.draws_all() && spec.level() == shown_at;
