@@ -126,7 +126,7 @@ pub(super) fn of_real_time(usual: Duration, evidence: &Evidence) -> Duration {
 }
 
 /// Returns the virtual time of a test that passes in canonical order, if that is more than any
-/// [limit of a run in real time](of_real_time). Then no such run can end.
+/// limit of a run in real time. Then no such run can end.
 pub fn beyond_real_time(usual: Duration, evidence: &Evidence) -> Option<Duration> {
     let slept = slept(evidence);
     (slept > usual * LONGER).then_some(slept)
