@@ -153,7 +153,10 @@ fn each_hostile_test_is_a_result_of_its_own() {
     assert!(flood.len() < 1 << 20, "{} bytes of output are kept", flood.len());
 
     ignored_tests_run_when_they_are_asked_for(&run(&["--test", "kinds", "--ignored"]).report());
-    a_test_that_does_not_end_is_killed(&run(&["--test", "hangs", "--timeout", "1"]).report());
+    let report = run(&["--test", "hangs", "--timeout", "1"]).report();
+    assert_eq!(report.tests.len(), 4);
+    a_test_that_sleeps_for_long_is_judged_in_virtual_time(&report);
+    a_test_that_does_not_end_is_killed(&report);
 }
 
 fn expect_failing(report: &Report, expected: &Failing) {
@@ -174,16 +177,16 @@ fn ignored_tests_run_when_they_are_asked_for(report: &Report) {
     assert_eq!(test(report, "is_ignored_for_a_reason").verdict, Verdict::Stable);
 }
 
-fn a_test_that_does_not_end_is_killed(report: &Report) {
-    assert_eq!(report.tests.len(), 4);
-    let (sleeping, hanging): (Vec<_>, Vec<_>) =
-        report.tests.iter().partition(|found| found.name == "sleeps_for_long");
-    let sleeping = sleeping[0];
-    assert_eq!(sleeping.verdict, Verdict::Stable, "{sleeping:#?}");
+fn a_test_that_sleeps_for_long_is_judged_in_virtual_time(report: &Report) {
+    let found = test(report, "sleeps_for_long");
+    assert_eq!(found.verdict, Verdict::Stable, "{found:#?}");
     let note = "it was not run in real time, where it sleeps for longer than five times the time \
                 limit: 1h of virtual time passed";
-    assert_eq!(sleeping.notes, [note]);
-    for found in hanging {
+    assert_eq!(found.notes, [note]);
+}
+
+fn a_test_that_does_not_end_is_killed(report: &Report) {
+    for found in report.tests.iter().filter(|found| found.name != "sleeps_for_long") {
         assert_eq!(found.verdict, Verdict::Broken, "{found:#?}");
         // A test that only sleeps reaches the limit of scheduled time at once. Where scheduled runs
         // end, the driver waits longer for the run with real threads.

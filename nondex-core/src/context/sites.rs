@@ -117,10 +117,16 @@ impl SiteState {
         self.off
     }
 
-    /// Counts a call of this size, and returns the data from which its choice is made. The site is
-    /// the thread's at position `at`.
+    /// Counts a call of this size, and returns the data from which its choice is made. `at` is the
+    /// position of this site among those of the thread.
     #[inline(always)]
-    fn reach(&mut self, context: &Context, size: u64, is_listed: bool, at: usize) -> Reached {
+    pub(super) fn reach(
+        &mut self,
+        context: &Context,
+        size: u64,
+        is_listed: bool,
+        at: usize,
+    ) -> Reached {
         let ordinal = self.calls;
         self.calls += 1;
         self.max_len = self.max_len.max(size);
@@ -245,18 +251,6 @@ impl Sites {
     #[inline]
     pub(super) fn get(&mut self, at: usize) -> &mut SiteState {
         &mut self.all[at]
-    }
-
-    /// Counts a call of this size at the site at a position, as [`SiteState::reach`] does.
-    #[inline(always)]
-    pub(super) fn reach(
-        &mut self,
-        at: usize,
-        context: &Context,
-        size: u64,
-        is_listed: bool,
-    ) -> Reached {
-        self.all[at].reach(context, size, is_listed, at)
     }
 
     /// Notes the data from which the order of a reached choice is drawn, by its hash.

@@ -228,7 +228,7 @@ impl ThreadState {
     #[inline(always)]
     fn reach_site(&mut self, at: usize, size: u64, is_order: bool) -> Reached {
         let is_listed = is_order && self.choices.len() < MAX_LISTED;
-        self.sites.reach(at, &self.context, size, is_listed)
+        self.sites.get(at).reach(&self.context, size, is_listed, at)
     }
 
     /// Notes the data from which the order of a choice is drawn, by its hash.

@@ -15,9 +15,9 @@
 //! that sleeps for long.
 //!
 //! No longer limit is tried for a test of which no run ended by itself. Runs that the scheduler
-//! ended do not count as such. The same holds for a test with real threads whose scheduled runs
-//! [prove](deadlock) why it hangs. After two runs of such a test that took the whole limit, others
-//! only show that it hangs again, and get less.
+//! ended do not count as such. Once two of its runs took the whole limit, others only show that it
+//! hangs again, and get less. No longer limit is tried either for a test with real threads whose
+//! scheduled runs [prove](deadlock) why it hangs.
 
 use std::borrow::Cow;
 use std::time::Duration;

@@ -63,7 +63,8 @@ struct Took {
     explaining: Duration,
     /// Time of the runs in a plain build.
     comparing: Duration,
-    /// Time of the runs in real time without which a test cannot be judged, per concurrent run.
+    /// Time of the runs in real time without which a test cannot be judged, divided by the number
+    /// of runs that are made concurrently.
     waiting: Duration,
 }
 
