@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 use nondex_core::choice::key;
 use nondex_core::context::place;
-use nondex_core::{ChoiceRecord, Level, Model, PointRecord, RunSpec};
+use nondex_core::{ChoiceRecord, Level, Model, PointRecord};
 
 use super::question::Question;
 use super::run::Run;
@@ -35,11 +35,7 @@ pub(super) fn orders_are_as_at_weaker(question: Question<'_>, level: Level) -> b
     if !options.prune || level <= Level::One || evidence.all().any(|(_, run)| !run.passed()) {
         return false;
     }
-    let agreement = |level: Level| {
-        let is_drawn = |spec: &RunSpec| spec.draws_all() && spec.level() == level;
-        let (_, runs) = evidence.specs().find(|(spec, _)| is_drawn(spec))?;
-        agreement(question, runs.first()?, level)
-    };
+    let agreement = |level: Level| agreement(question, question.first_drawn(level)?, level);
     let is_weaker = |weaker: &Level| *weaker < level && *weaker >= Level::One;
     let mut weaker = options.levels.iter().copied().filter(is_weaker);
     let found = agreement(level);
@@ -91,7 +87,7 @@ fn agreement(question: Question<'_>, run: &Run, level: Level) -> Option<Vec<Orde
 mod tests {
     use std::collections::HashSet;
 
-    use nondex_core::{Family, Outcome, ScheduleRecord, Site, model};
+    use nondex_core::{Family, Outcome, RunSpec, ScheduleRecord, Site, model};
 
     use super::*;
     use crate::conclusion::Conclusion;

@@ -55,6 +55,12 @@ impl<'a> Question<'a> {
         self.options.natural_spec(self.test)
     }
 
+    /// Returns the first run in which a seed decides all choices at `level`.
+    pub(super) fn first_drawn(self, level: Level) -> Option<&'a Run> {
+        let is_drawn = |spec: &RunSpec| spec.draws_all() && spec.level() == level;
+        self.evidence.specs().find(|(spec, _)| is_drawn(spec))?.1.first()
+    }
+
     /// Returns the runs in canonical order with real threads and real time.
     pub fn natural(self) -> &'a [Run] {
         self.evidence.of(&self.natural_spec())

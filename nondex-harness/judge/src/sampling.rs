@@ -92,12 +92,8 @@ pub fn alike_levels(question: Question<'_>) -> Vec<Level> {
 /// ignored, because the run does not show what they are used for.
 fn is_sample(question: Question<'_>, level: Level) -> bool {
     let shown_at = if level == Level::Std { Level::Eq } else { level };
-    let drawn = || {
-        let is_drawn = |spec: &RunSpec| spec.draws_all() && spec.level() == shown_at;
-        question.evidence.specs().find(|(spec, _)| is_drawn(spec))?.1.first()
-    };
-    let clean = question.clean().first();
-    [clean, drawn()].into_iter().flatten().any(|run| draws_often(run, level))
+    let runs = [question.clean().first(), question.first_drawn(shown_at)];
+    runs.into_iter().flatten().any(|run| draws_often(run, level))
 }
 
 /// Returns whether a run shows that runs at `level` draw independently and often at every site.
